@@ -1,0 +1,36 @@
+// How a failed system call becomes a Status, and how a warning reaches a person exactly once.
+#include "base/status.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+namespace forebay {
+
+Status from_errno(int err, const std::string& what) {
+  Code code = Code::io;
+  switch (err) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: code = Code::no_space; break;
+    case ENOENT:
+    case ENOTDIR: code = Code::no_such_file; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: code = Code::access; break;
+    case ENOMEM: code = Code::no_memory; break;
+    default: break;
+  }
+  return {code, what + ": " + std::strerror(err)};
+}
+
+void warn_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> seen;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (seen.insert(message).second) std::fprintf(stderr, "forebay: %s\n", message.c_str());
+}
+
+}  // namespace forebay
