@@ -1,0 +1,28 @@
+# What Forebay builds on. The libraries need MPI and their own HDF5 or PnetCDF; only tools, benches and tests need more.
+find_package(Threads REQUIRED)
+
+if(NOT FOREBAY_ONLY_PURE)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
+  find_package(ParallelHDF5 1.14 REQUIRED)
+  find_package(PnetCDF 1.12.3 REQUIRED)
+  if(FOREBAY_BUILD_TOOLS OR FOREBAY_BUILD_BENCH)
+    find_package(CLI11 REQUIRED)
+    find_package(fmt REQUIRED)
+    find_package(nlohmann_json REQUIRED)
+  endif()
+  if(FOREBAY_BUILD_BENCH)
+    find_package(benchmark REQUIRED)
+  endif()
+  if(FOREBAY_BUILD_TESTS OR FOREBAY_BUILD_EXAMPLES)
+    # Only the header-only Kokkos face uses it, with whatever Kokkos the program has.
+    find_package(Kokkos 4 QUIET)
+    if(NOT Kokkos_FOUND)
+      find_package(Kokkos 5 QUIET)
+    endif()
+  endif()
+endif()
+
+if(FOREBAY_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

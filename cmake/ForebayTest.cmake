@@ -1,0 +1,87 @@
+# Registers tests: unit tests without MPI, and MPI tests once for each rank count.
+#
+#   forebay_add_unit_test(NAME SOURCES f.cpp... [LIBS lib...] [PURE] [TIMEOUT s] [ARGS a...] [LABELS l...])
+#     A GoogleTest program with GoogleTest's main. PURE: it needs no MPI, so it is also built and run by the
+#     sanitizer builds that contain no MPI (target pure_tests, label pure).
+#
+#   forebay_add_mpi_test(NAME [RANKS 1 2 4 7] [TIMEOUT 60] [ENV K=V...] [LABELS l...] [ARGS a...]
+#                        SOURCES f.cpp... [LIBS lib...] | TARGET t | COMMAND c...)
+#     One test a rank count, called NAME.np4. SOURCES makes the program (with its own main) first.
+#     A test writes into its working directory, which is its own: two rank counts may run at once.
+
+# Several ranks share a core here, so ranks that wait must yield; the tcp transport has nothing to add on one machine.
+set(FOREBAY_MPI_TEST_ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1
+    OMPI_MCA_btl=self,sm)
+if(FOREBAY_SANITIZE MATCHES "address")
+  list(APPEND FOREBAY_MPI_TEST_ENV "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
+endif()
+
+add_custom_target(pure_tests)
+
+function(forebay_add_unit_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PURE" "TIMEOUT" "SOURCES;LIBS;ARGS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "forebay_add_unit_test(${name}): bad arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT FOREBAY_BUILD_TESTS OR (FOREBAY_ONLY_PURE AND NOT arg_PURE))
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} forebay_warnings GTest::gtest GTest::gmock GTest::gtest_main
+                                        Threads::Threads)
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+  set(labels unit ${arg_LABELS})
+  if(arg_PURE)
+    list(APPEND labels pure)
+    add_dependencies(pure_tests ${name})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+function(forebay_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;TARGET" "RANKS;SOURCES;LIBS;COMMAND;ARGS;ENV;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "forebay_add_mpi_test(${name}): bad arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT FOREBAY_BUILD_TESTS OR FOREBAY_ONLY_PURE)
+    return()
+  endif()
+  if(arg_SOURCES)
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE ${arg_LIBS} forebay_warnings MPI::MPI_CXX Threads::Threads)
+    set(arg_TARGET ${name})
+  endif()
+  if(arg_TARGET)
+    set(arg_COMMAND $<TARGET_FILE:${arg_TARGET}>)
+  elseif(NOT arg_COMMAND)
+    message(FATAL_ERROR "forebay_add_mpi_test(${name}): needs SOURCES, TARGET or COMMAND")
+  endif()
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1 2 4 7)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    set(test ${name}.np${ranks})
+    set(dir "${CMAKE_CURRENT_BINARY_DIR}/run/${test}")
+    file(MAKE_DIRECTORY "${dir}")
+    add_test(
+      NAME ${test}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND} ${arg_ARGS}
+      WORKING_DIRECTORY "${dir}")
+    # PROCESSORS keeps `ctest -j` from piling up ranks: a test of more ranks than there are jobs runs alone.
+    # A test that hangs is ended by SIGTERM, so that mpiexec takes its ranks along.
+    set_tests_properties(
+      ${test}
+      PROPERTIES LABELS "mpi;${arg_LABELS}"
+                 TIMEOUT ${arg_TIMEOUT}
+                 PROCESSORS ${ranks}
+                 TIMEOUT_SIGNAL_NAME SIGTERM
+                 TIMEOUT_SIGNAL_GRACE_PERIOD 5
+                 ENVIRONMENT "${FOREBAY_MPI_TEST_ENV};${arg_ENV}")
+  endforeach()
+endfunction()
