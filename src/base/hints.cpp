@@ -1,0 +1,427 @@
+// The table that defines every hint, and the parsers and printers that work from it alone, so that names, ranges and
+// documentation cannot drift apart.
+#include "base/hints.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace forebay {
+namespace {
+
+using std::int64_t;
+
+struct BytesField {
+  int64_t Settings::*member;
+  int64_t min;
+};
+struct CountField {
+  int Settings::*member;
+  int min;
+};
+struct TimeField {
+  int64_t Settings::*member;
+};
+struct Ignored {};
+
+using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*, BytesField,
+                           CountField, TimeField, std::string Settings::*, Ignored>;
+
+/// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only where it
+/// is the one name of its field.
+struct Entry {
+  HintSpec spec;
+  Field field;
+  bool foreign = false;
+  bool alias = false;
+};
+
+constexpr int64_t max_bytes = int64_t{1} << 50;
+constexpr int max_count = 1 << 24;
+constexpr int64_t max_usec = 60'000'000;
+
+constexpr const char* bool_values = "on | off";
+constexpr const char* bytes_values = "bytes, with k, m, g or t: 65536, 512k, 1m";
+
+const auto& entries() {
+  static const std::array table{
+      Entry{{"forebay_enable", bool_values, "on", "off leaves the file to the stock driver of its library."},
+            &Settings::enabled},
+      Entry{{"forebay_mode", "strict | commit", "strict",
+             "When bytes must be in the file. strict: when the write returns, as with the stock driver. commit: after "
+             "a flush, sync, close or collective read."},
+            &Settings::mode},
+      Entry{{"forebay_stripe_bytes", bytes_values, "0",
+             "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has one, else "
+             "1 MiB."},
+            BytesField{&Settings::stripe_bytes, 0}},
+      Entry{{"forebay_window_bytes", bytes_values, "0",
+             "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the memory "
+             "bound."},
+            BytesField{&Settings::window_bytes, 0}},
+      Entry{{"forebay_memory_bytes", bytes_values, "16m",
+             "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
+             "memory."},
+            BytesField{&Settings::memory_bytes, 64 << 10}},
+      Entry{{"forebay_bypass_bytes", bytes_values, "1m",
+             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: never."},
+            BytesField{&Settings::bypass_bytes, 0}},
+      Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
+             "Ranks of each node that own file domains and write. 0: chosen."},
+            CountField{&Settings::aggregators_per_node, 0}},
+      Entry{{"forebay_ranks_per_node", "0 or a count", "0",
+             "Takes each so many ranks of a node for a node of its own, to limit a group or to try inter-node "
+             "exchange on one machine. 0: nodes as MPI says."},
+            CountField{&Settings::ranks_per_node, 0}},
+      Entry{{"forebay_link", "automatic | put | message", "automatic",
+             "How packed bytes cross between nodes: one-sided puts, chunked messages, or whichever is measured "
+             "faster at first use."},
+            &Settings::link},
+      Entry{{"forebay_storage", "mpiio | posix | null | failing", "mpiio",
+             "What writes the file. posix: only on file systems known to be coherent between writers. null: walks "
+             "the requests and discards them, to measure the path through the library; the file is NOT written. "
+             "failing: for tests."},
+            &Settings::storage},
+      Entry{{"forebay_stats", "a path", "",
+             "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run --stats)."},
+            &Settings::stats},
+      Entry{{"forebay_fail_after_bytes", bytes_values, "0",
+             "For tests: forebay_storage=failing fails once it has written so many bytes."},
+            BytesField{&Settings::fail_after_bytes, 0}},
+      Entry{{"forebay_fail_rank", "-1 or a rank", "-1",
+             "For tests: the only rank on which forebay_storage=failing fails. -1: every rank."},
+            CountField{&Settings::fail_rank, -1}},
+      Entry{{"forebay_delay_usec", "microseconds", "0",
+             "For tests: a random delay up to this before each file write."},
+            TimeField{&Settings::delay_usec}},
+      Entry{{"striping_unit", bytes_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
+            BytesField{&Settings::stripe_bytes, 0}, true, true},
+      Entry{{"striping_factor", "a count", "", "Understood, and left to MPI-IO, which lays the file out."},
+            Ignored{}, true, true},
+      Entry{{"cb_nodes", "0 or a count", "0",
+             "The MPI-IO name for the number of aggregators of the whole file; used where "
+             "forebay_aggregators_per_node is 0."},
+            CountField{&Settings::aggregators, 0}, true},
+      Entry{{"cb_buffer_size", bytes_values, "0",
+             "The MPI-IO name for an aggregator's share of one round; used where forebay_window_bytes is 0, within "
+             "forebay_memory_bytes."},
+            BytesField{&Settings::aggregator_bytes, 0}, true},
+      Entry{{"nc_num_aggrs_per_node", "0 or a count", "0", "PnetCDF's name of forebay_aggregators_per_node."},
+            CountField{&Settings::aggregators_per_node, 0}, true, true},
+  };
+  return table;
+}
+
+template <class E>
+struct Word {
+  std::string_view text;
+  E value;
+};
+constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", false},    Word<bool>{"true", true},
+                                Word<bool>{"false", false}, Word<bool>{"1", true},       Word<bool>{"0", false},
+                                Word<bool>{"enable", true}, Word<bool>{"disable", false}, Word<bool>{"yes", true},
+                                Word<bool>{"no", false}};
+constexpr std::array mode_words{Word<Mode>{"strict", Mode::strict}, Word<Mode>{"commit", Mode::commit}};
+constexpr std::array storage_words{
+    Word<StorageKind>{"mpiio", StorageKind::mpiio}, Word<StorageKind>{"posix", StorageKind::posix},
+    Word<StorageKind>{"null", StorageKind::null}, Word<StorageKind>{"failing", StorageKind::failing}};
+constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
+                                Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+template <class E, std::size_t N>
+std::optional<E> find_word(const std::array<Word<E>, N>& words, std::string_view text) {
+  for (const auto& word : words)
+    if (same_word(word.text, text)) return word.value;
+  return std::nullopt;
+}
+
+template <class E, std::size_t N>
+std::string_view word_of(const std::array<Word<E>, N>& words, E value) {
+  for (const auto& word : words)
+    if (word.value == value) return word.text;
+  return {};
+}
+
+std::optional<int64_t> parse_integer(std::string_view text, int64_t min, int64_t max) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < min || value > max) return std::nullopt;
+  return value;
+}
+
+/// "512k", "1M", "2MiB", "4096": a whole number and a binary suffix.
+std::optional<int64_t> parse_bytes(std::string_view text, int64_t min) {
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto suffix = trimmed(text.substr(digits));
+  int shift = 0;
+  if (!suffix.empty() && !same_word(suffix, "b")) {
+    const auto power = std::string_view("kmgt").find(lower(suffix[0]));
+    const auto rest = suffix.substr(1);
+    if (power == std::string_view::npos || !(rest.empty() || same_word(rest, "b") || same_word(rest, "ib")))
+      return std::nullopt;
+    shift = 10 * (static_cast<int>(power) + 1);
+  }
+  const auto number = parse_integer(text.substr(0, digits), 0, max_bytes >> shift);
+  if (!number || (*number << shift) < min) return std::nullopt;
+  return *number << shift;
+}
+
+std::string format_bytes(int64_t value) {
+  constexpr std::string_view suffixes = "kmgt";
+  std::size_t power = 0;
+  while (value != 0 && value % 1024 == 0 && power < suffixes.size()) {
+    value /= 1024;
+    ++power;
+  }
+  std::string text = std::to_string(value);
+  if (power > 0) text += suffixes[power - 1];
+  return text;
+}
+
+template <class... F>
+struct Overload : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overload(F...) -> Overload<F...>;
+
+template <class T>
+bool store(T& member, const std::optional<T>& value) {
+  if (value) member = *value;
+  return value.has_value();
+}
+
+/// False where the value does not follow the field's grammar or range.
+bool assign(Settings& s, const Field& field, std::string_view value) {
+  return std::visit(Overload{
+                        [&](bool Settings::*m) { return store(s.*m, find_word(bool_words, value)); },
+                        [&](Mode Settings::*m) { return store(s.*m, find_word(mode_words, value)); },
+                        [&](StorageKind Settings::*m) { return store(s.*m, find_word(storage_words, value)); },
+                        [&](Link Settings::*m) { return store(s.*m, find_word(link_words, value)); },
+                        [&](const BytesField& f) { return store(s.*f.member, parse_bytes(value, f.min)); },
+                        [&](const CountField& f) {
+                          const auto number = parse_integer(value, f.min, max_count);
+                          if (number) s.*f.member = static_cast<int>(*number);
+                          return number.has_value();
+                        },
+                        [&](const TimeField& f) { return store(s.*f.member, parse_integer(value, 0, max_usec)); },
+                        [&](std::string Settings::*m) {
+                          s.*m = value;
+                          return true;
+                        },
+                        [](Ignored) { return true; },
+                    },
+                    field);
+}
+
+bool same_value(const Settings& a, const Settings& b, const Field& field) {
+  return std::visit(Overload{
+                        [&](const BytesField& f) { return a.*f.member == b.*f.member; },
+                        [&](const CountField& f) { return a.*f.member == b.*f.member; },
+                        [&](const TimeField& f) { return a.*f.member == b.*f.member; },
+                        [](Ignored) { return true; },
+                        [&](auto member) { return a.*member == b.*member; },
+                    },
+                    field);
+}
+
+/// A value that the grammar would cut or trim goes in double quotes, with \ before " and \.
+std::string quoted_if_needed(const std::string& text) {
+  if (text.find_first_of(";\"\\") == text.npos && trimmed(text).size() == text.size()) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string value_of(const Settings& s, const Field& field) {
+  return std::visit(Overload{
+                        [&](bool Settings::*m) { return std::string(word_of(bool_words, s.*m)); },
+                        [&](Mode Settings::*m) { return std::string(word_of(mode_words, s.*m)); },
+                        [&](StorageKind Settings::*m) { return std::string(word_of(storage_words, s.*m)); },
+                        [&](Link Settings::*m) { return std::string(word_of(link_words, s.*m)); },
+                        [&](const BytesField& f) { return format_bytes(s.*f.member); },
+                        [&](const CountField& f) { return std::to_string(s.*f.member); },
+                        [&](const TimeField& f) { return std::to_string(s.*f.member); },
+                        [&](std::string Settings::*m) { return quoted_if_needed(s.*m); },
+                        [](Ignored) { return std::string(); },
+                    },
+                    field);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (lower(a[i - 1]) == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+constexpr std::string_view prefix = "forebay_";
+
+std::string_view without_prefix(std::string_view name) {
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+/// The names that a mistyped key may mean, nearest first: few edits, or one name being part of the other.
+std::vector<std::string_view> near_names(std::string_view key) {
+  const std::string_view stem = without_prefix(key);
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  for (const Entry& entry : entries()) {
+    const std::string_view name = entry.spec.name;
+    const std::string_view name_stem = without_prefix(name);
+    const std::size_t distance = edit_distance(stem, name_stem);
+    const std::size_t longest = std::max(stem.size(), name_stem.size());
+    const bool part = stem.size() >= 4 && (name_stem.find(stem) != stem.npos || stem.find(name_stem) != stem.npos);
+    if (distance <= std::max<std::size_t>(1, longest / 3))
+      near.emplace_back(distance, name);
+    else if (part)
+      near.emplace_back(longest, name);
+  }
+  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < near.size() && i < 3; ++i) names.push_back(near[i].second);
+  return names;
+}
+
+Status unknown_key(std::string_view key) {
+  std::string message = "unknown hint \"" + std::string(key) + "\"";
+  const auto names = near_names(key);
+  if (names.empty()) {
+    message += "; `forebay hints` lists them all";
+  } else {
+    message += "; did you mean ";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i > 0) message += i + 1 == names.size() ? " or " : ", ";
+      message += names[i];
+    }
+    message += "?";
+  }
+  return {Code::bad_hint, message};
+}
+
+struct Pair {
+  std::string_view key;
+  std::string value;
+};
+
+/// Takes the next entry off `text`; an empty key is an entry to skip.
+Status next_pair(std::string_view& text, Pair& pair) {
+  const auto equals = text.find_first_of("=;");
+  pair.key = trimmed(text.substr(0, equals));
+  pair.value.clear();
+  if (equals == text.npos || text[equals] == ';') {
+    text = equals == text.npos ? std::string_view{} : text.substr(equals + 1);
+    if (pair.key.empty()) return {};
+    return {Code::bad_hint, "\"" + std::string(pair.key) + "\" is not of the form key=value"};
+  }
+  if (pair.key.empty())
+    return {Code::bad_hint, "a hint without a name in \"" + std::string(trimmed(text)) + "\"; the form is key=value"};
+  text = text.substr(equals + 1);
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos || text[begin] != '"') {
+    const auto end = std::min(text.find(';'), text.size());
+    pair.value = trimmed(text.substr(0, end));
+    text = text.substr(std::min(end + 1, text.size()));
+    return {};
+  }
+  std::size_t at = begin + 1;
+  while (at < text.size() && text[at] != '"') {
+    if (text[at] == '\\' && at + 1 < text.size()) ++at;
+    pair.value += text[at++];
+  }
+  const auto end = at < text.size() ? std::min(text.find(';', at), text.size()) : text.size();
+  if (at >= text.size() || !trimmed(text.substr(at + 1, end - at - 1)).empty())
+    return {Code::bad_hint, "the quotes around the value of " + std::string(pair.key) + " do not match"};
+  text = text.substr(std::min(end + 1, text.size()));
+  return {};
+}
+
+}  // namespace
+
+std::span<const HintSpec> hint_table() {
+  static const std::vector<HintSpec> specs = [] {
+    std::vector<HintSpec> list;
+    for (const Entry& entry : entries()) list.push_back(entry.spec);
+    return list;
+  }();
+  return specs;
+}
+
+Status set_hint(Settings& settings, std::string_view key, std::string_view value, Origin origin) {
+  for (const Entry& entry : entries()) {
+    if (key != entry.spec.name) continue;
+    if (entry.foreign && origin == Origin::info && !same_value(settings, Settings{}, entry.field)) return {};
+    if (assign(settings, entry.field, trimmed(value))) return {};
+    return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) + "\" does not fit; expected: " +
+                                entry.spec.values};
+  }
+  if (origin == Origin::info && !key.starts_with(prefix)) return {};
+  return unknown_key(key);
+}
+
+Status parse_hints(Settings& settings, std::string_view text, Origin origin) {
+  Settings parsed = settings;
+  Status status;
+  while (!text.empty()) {
+    Pair pair;
+    Status step = next_pair(text, pair);
+    if (step.ok() && !pair.key.empty()) step = set_hint(parsed, pair.key, pair.value, origin);
+    status.update(std::move(step));
+  }
+  // Half of a bad command is not obeyed; an info object's good keys are.
+  if (status.ok() || origin == Origin::info) settings = std::move(parsed);
+  return status;
+}
+
+Status apply_environment(Settings& settings) {
+  if (const char* hints = std::getenv("FOREBAY_HINTS")) {
+    Status status = parse_hints(settings, hints, Origin::command);
+    if (!status.ok()) return {status.code(), "FOREBAY_HINTS: " + status.message()};
+  }
+  if (const char* enable = std::getenv("FOREBAY_ENABLE"); enable != nullptr && *enable != '\0') {
+    Status status = set_hint(settings, "forebay_enable", enable, Origin::command);
+    if (!status.ok()) return {status.code(), "FOREBAY_ENABLE: " + status.message()};
+  }
+  if (const char* stats = std::getenv("FOREBAY_STATS"); stats != nullptr && *stats != '\0') settings.stats = stats;
+  return {};
+}
+
+std::string format_hints(const Settings& settings) {
+  const Settings defaults;
+  std::string text;
+  for (const Entry& entry : entries()) {
+    if (entry.alias || same_value(settings, defaults, entry.field)) continue;
+    if (!text.empty()) text += ';';
+    text += std::string(entry.spec.name) + '=' + value_of(settings, entry.field);
+  }
+  return text;
+}
+
+}  // namespace forebay
