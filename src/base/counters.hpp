@@ -1,8 +1,11 @@
 // What one rank counts of one file; the engine reduces it over ranks at close and writes the report.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace forebay {
@@ -39,6 +42,16 @@ struct Counters {
   std::int64_t window_bytes = 0;   ///< shared memory of the node's windows (set by one rank of a node)
   std::array<double, static_cast<int>(Stage::count)> seconds{};
   std::int64_t aggregator = 0;     ///< 1 if this rank owned file domains in any flush
+
+  /// Counts one write to the file; `unit` is the alignment that makes it an aligned one.
+  void count_write(std::int64_t offset, std::int64_t length, std::int64_t unit) {
+    if (length <= 0) return;
+    ++writes;
+    written_bytes += length;
+    if (offset % unit == 0 && length % unit == 0) ++aligned_writes;
+    const auto bucket = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length)) - 1);
+    ++write_sizes[std::min(bucket, write_sizes.size() - 1)];
+  }
 };
 
 /// Adds the time of its scope to one stage.

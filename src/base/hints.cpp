@@ -63,7 +63,7 @@ const auto& entries() {
              "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the memory "
              "bound."},
             BytesField{&Settings::window_bytes, 0}},
-      Entry{{"forebay_memory_bytes", bytes_values, "16m",
+      Entry{{"forebay_memory_bytes", "bytes, at least 64k", "16m",
              "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
              "memory."},
             BytesField{&Settings::memory_bytes, 64 << 10}},
@@ -331,7 +331,7 @@ struct Pair {
   std::string value;
 };
 
-/// Takes the next entry off `text`; an empty key is an entry to skip.
+/// Takes the next entry off `text`, also where it is malformed; an empty key is an entry to skip.
 Status next_pair(std::string_view& text, Pair& pair) {
   const auto equals = text.find_first_of("=;");
   pair.key = trimmed(text.substr(0, equals));
@@ -341,15 +341,15 @@ Status next_pair(std::string_view& text, Pair& pair) {
     if (pair.key.empty()) return {};
     return {Code::bad_hint, "\"" + std::string(pair.key) + "\" is not of the form key=value"};
   }
-  if (pair.key.empty())
-    return {Code::bad_hint, "a hint without a name in \"" + std::string(trimmed(text)) + "\"; the form is key=value"};
+  const Status nameless{Code::bad_hint, "a hint without a name in \"" + std::string(trimmed(text)) +
+                                            "\"; the form is key=value"};
   text = text.substr(equals + 1);
   const auto begin = text.find_first_not_of(" \t\r\n");
   if (begin == text.npos || text[begin] != '"') {
     const auto end = std::min(text.find(';'), text.size());
     pair.value = trimmed(text.substr(0, end));
     text = text.substr(std::min(end + 1, text.size()));
-    return {};
+    return pair.key.empty() ? nameless : Status{};
   }
   std::size_t at = begin + 1;
   while (at < text.size() && text[at] != '"') {
@@ -357,10 +357,10 @@ Status next_pair(std::string_view& text, Pair& pair) {
     pair.value += text[at++];
   }
   const auto end = at < text.size() ? std::min(text.find(';', at), text.size()) : text.size();
-  if (at >= text.size() || !trimmed(text.substr(at + 1, end - at - 1)).empty())
-    return {Code::bad_hint, "the quotes around the value of " + std::string(pair.key) + " do not match"};
+  const bool closed = at < text.size() && trimmed(text.substr(at + 1, end - at - 1)).empty();
   text = text.substr(std::min(end + 1, text.size()));
-  return {};
+  if (!closed) return {Code::bad_hint, "the quotes around the value of " + std::string(pair.key) + " do not match"};
+  return pair.key.empty() ? nameless : Status{};
 }
 
 }  // namespace

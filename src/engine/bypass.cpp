@@ -1,0 +1,156 @@
+// Deciding what passes by, and staging what must be converted on the way.
+#include "engine/bypass.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kStaging = 1 << 20;
+// Runs nearer than this are cheaper read together than one by one (a read call against 2 GB/s).
+constexpr std::int64_t kReadGap = 8 << 10;
+constexpr std::size_t kBatch = 512;
+
+// Whether the request is one of long runs: its first run tells, as selections are regular or one run.
+bool long_runs(const Put& put, std::int64_t least) {
+  const Extent hull = put.cursor->hull();
+  if (hull.size() < least) return false;
+  std::array<Run, 1> first;
+  put.cursor->start(hull.size() + 4096);
+  return put.cursor->take(kNoOffset, first) == 1 && first[0].length >= least;
+}
+
+}  // namespace
+
+Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage, Counters& counters) {
+  std::vector<char> chosen(puts.size(), 0);
+  bool any = false;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    chosen[i] = long_runs(puts[i], least) ? 1 : 0;
+    any = any || chosen[i] != 0;
+  }
+  if (!any) return {};
+  if (puts.size() > 1) {
+    // Requests whose hulls overlap keep their order in the windows.
+    std::vector<std::size_t> order(puts.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return puts[a].cursor->hull().begin < puts[b].cursor->hull().begin;
+    });
+    std::int64_t reach = 0;
+    std::size_t reacher = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const Extent hull = puts[order[k]].cursor->hull();
+      if (k > 0 && hull.begin < reach) chosen[order[k]] = chosen[reacher] = 0;
+      if (k == 0 || hull.end > reach) {
+        reach = hull.end;
+        reacher = order[k];
+      }
+    }
+  }
+  Status status;
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    if (chosen[i] == 0) {
+      puts[out++] = puts[i];
+    } else if (status.ok()) {
+      const std::int64_t writes = counters.writes;
+      const std::int64_t bytes = counters.written_bytes;
+      status = write(puts[i], stripe, storage, counters);
+      counters.bypass_writes += counters.writes - writes;
+      counters.bypass_bytes += counters.written_bytes - bytes;
+    }
+  }
+  puts.resize(out);
+  return status;
+}
+
+Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters) {
+  const Extent hull = put.cursor->hull();
+  if (hull.empty()) return {};
+  put.cursor->start((hull.size() / 4096 + 2) * 4096);
+  const std::byte* direct = put.source->direct();
+
+  std::int64_t staged_at = 0;
+  std::int64_t staged = 0;
+  const auto flush = [&]() -> Status {
+    if (staged == 0) return {};
+    const Piece piece{staged_at, staging_.data(), staged};
+    counters.count_write(piece.offset, piece.length, stripe);
+    staged = 0;
+    return storage.write({&piece, 1});
+  };
+
+  std::array<Run, kBatch> batch;
+  while (const std::size_t n = put.cursor->take(kNoOffset, batch)) {
+    counters.pieces += static_cast<std::int64_t>(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      Run run = batch[i];
+      counters.bytes += run.length;
+      if (direct != nullptr && run.length >= kStaging / 4) {
+        if (Status status = flush(); !status.ok()) return status;
+        const Piece piece{run.file, direct + run.stream, run.length};
+        counters.count_write(piece.offset, piece.length, stripe);
+        if (Status status = storage.write({&piece, 1}); !status.ok()) return status;
+        continue;
+      }
+      if (staging_.empty()) staging_.resize(kStaging);
+      while (run.length > 0) {
+        if (staged > 0 && (run.file != staged_at + staged || staged == kStaging)) {
+          if (Status status = flush(); !status.ok()) return status;
+        }
+        if (staged == 0) staged_at = run.file;
+        // The first part ends on a staging boundary of the file, so that the following writes are aligned.
+        const std::int64_t room = std::min(kStaging - staged, kStaging - run.file % kStaging);
+        const Run part{run.file, run.stream, std::min(run.length, room)};
+        put.source->produce({&part, 1}, staging_.data(), staged_at);
+        staged += part.length;
+        run.file += part.length;
+        run.stream += part.length;
+        run.length -= part.length;
+        if ((staged_at + staged) % kStaging == 0) {
+          if (Status status = flush(); !status.ok()) return status;
+        }
+      }
+    }
+  }
+  return flush();
+}
+
+Status Bypass::read(Cursor& cursor, std::byte* memory, Storage& storage, Counters& counters) {
+  const Extent hull = cursor.hull();
+  if (hull.empty()) return {};
+  cursor.start((hull.size() / 4096 + 2) * 4096);
+  std::array<Run, kBatch> batch;
+  while (const std::size_t n = cursor.take(kNoOffset, batch)) {
+    for (std::size_t i = 0; i < n;) {
+      // A group: ascending runs near each other, within one staging buffer.
+      const std::int64_t begin = batch[i].file;
+      std::int64_t end = begin + batch[i].length;
+      std::size_t last = i + 1;
+      while (last < n && batch[last].file >= end && batch[last].file - end <= kReadGap &&
+             batch[last].file + batch[last].length - begin <= kStaging) {
+        end = batch[last].file + batch[last].length;
+        ++last;
+      }
+      ++counters.reads;
+      counters.read_bytes += end - begin;
+      if (last == i + 1) {
+        if (Status status = storage.read(begin, memory + batch[i].stream, end - begin); !status.ok()) return status;
+      } else {
+        if (staging_.empty()) staging_.resize(kStaging);
+        if (Status status = storage.read(begin, staging_.data(), end - begin); !status.ok()) return status;
+        for (std::size_t k = i; k < last; ++k) {
+          std::memcpy(memory + batch[k].stream, staging_.data() + (batch[k].file - begin),
+                      static_cast<std::size_t>(batch[k].length));
+        }
+      }
+      i = last;
+    }
+  }
+  return {};
+}
+
+}  // namespace forebay

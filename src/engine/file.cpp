@@ -1,0 +1,345 @@
+// Opening a file, the collective write and its agreements, independent access, and the report at close.
+#include "engine/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "base/hints.hpp"
+#include "engine/agreement.hpp"
+#include "engine/bypass.hpp"
+#include "engine/node_set.hpp"
+#include "engine/report_at_close.hpp"
+#include "layout/layout.hpp"
+#include "storage/mpiio.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kDefaultStripe = 1 << 20;
+constexpr std::size_t kMostAgreed = 8;
+constexpr std::int64_t kMostAlignment = 4096;
+
+// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part of a name.
+std::string plain_path(const std::string& path) {
+  const std::size_t colon = path.find(':');
+  if (colon == std::string::npos || colon < 2 || path.find('/') < colon) return path;
+  return path.substr(colon + 1);
+}
+
+// Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what only tests set.
+void share_settings(MPI_Comm comm, Settings& s) {
+  std::array<std::int64_t, 12> v{s.enabled,      static_cast<std::int64_t>(s.mode), static_cast<std::int64_t>(s.storage),
+                                 static_cast<std::int64_t>(s.link), s.stripe_bytes, s.window_bytes, s.memory_bytes,
+                                 s.bypass_bytes, s.aggregators_per_node, s.ranks_per_node, s.stats.empty() ? 0 : 1, 0};
+  MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
+  s.enabled = v[0] != 0;
+  s.mode = static_cast<Mode>(v[1]);
+  s.storage = static_cast<StorageKind>(v[2]);
+  s.link = static_cast<forebay::Link>(v[3]);
+  s.stripe_bytes = v[4];
+  s.window_bytes = v[5];
+  s.memory_bytes = v[6];
+  s.bypass_bytes = v[7];
+  s.aggregators_per_node = static_cast<int>(v[8]);
+  s.ranks_per_node = static_cast<int>(v[9]);
+  if (v[10] == 0) s.stats.clear();
+  if (v[10] != 0 && s.stats.empty()) s.stats = "-";  // only rank 0 writes; the others must know that it gathers
+}
+
+std::int64_t info_number(MPI_File file, const char* key) {
+  MPI_Info info = MPI_INFO_NULL;
+  if (MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return 0;
+  const mpi::Info owner(info);
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+  return found != 0 ? std::atoll(value.data()) : 0;
+}
+
+}  // namespace
+
+struct File::State {
+  FileOptions options;
+  Settings settings;
+  std::shared_ptr<NodeSet> nodes;
+  mpi::Comm comm;
+  mpi::File file;
+  std::unique_ptr<Storage> storage;
+  Layout layout{kDefaultStripe, kDefaultStripe, 1};
+  Counters counters;
+  Bypass bypass;
+  Status deferred;
+  bool readable = true;
+
+  Status open_storage(bool writable);
+  void choose_layout();
+  Status flush_rounds(std::span<const Put> puts, std::int64_t first, std::int64_t alignment);
+  void discard(std::span<const Put> puts);
+};
+
+File::File() : state_(std::make_unique<State>()) {}
+
+File::~File() {
+  // A driver that forgot to close loses its report, not its bytes: strict mode holds none.
+  if (state_->file) state_->file.reset();
+}
+
+Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<File>& out) {
+  std::unique_ptr<File> file(new File);
+  State& s = *file->state_;
+  s.options = options;
+  s.options.info = MPI_INFO_NULL;  // the caller may free it
+  s.settings = options.settings;
+  MPI_Comm_dup(comm, s.comm.address());
+  MPI_Comm_set_errhandler(s.comm.get(), MPI_ERRORS_RETURN);
+  share_settings(s.comm.get(), s.settings);
+  s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
+
+  Status status;
+  const int error = MPI_File_open(s.comm.get(), options.path.c_str(), options.amode, options.info, s.file.address());
+  if (error != MPI_SUCCESS) {
+    *s.file.address() = MPI_FILE_NULL;
+    status = from_mpi(error, "cannot open " + options.path);
+  }
+  if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
+    (void)s.file.release();  // closing is collective, and some have nothing to close
+    return status;
+  }
+
+  s.choose_layout();
+  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
+  s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
+  status = s.open_storage(writable);
+  if (status.ok() && writable) {
+    Window* window = nullptr;
+    // Collective with its own agreement; a rank whose storage failed still takes part.
+    status = s.nodes->window(s.layout.round_bytes(), window);
+  } else if (writable) {
+    Window* window = nullptr;
+    (void)s.nodes->window(s.layout.round_bytes(), window);
+  }
+  if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
+    s.storage.reset();
+    s.file.reset();
+    return status;
+  }
+  out = std::move(file);
+  return {};
+}
+
+void File::State::choose_layout() {
+  const Topology& t = nodes->topology();
+  std::int64_t stripe = settings.stripe_bytes;
+  if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
+  if (stripe <= 0) stripe = kDefaultStripe;
+  // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and buffer.
+  const double ranks = t.least_local_ranks;
+  const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
+  std::int64_t round = choose_round_bytes(stripe, t.owners(), settings.window_bytes, static_cast<std::int64_t>(share));
+  // All ranks must agree, whatever they read from their file handle.
+  std::array<std::int64_t, 2> sizes{stripe, round};
+  MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
+  layout = Layout(sizes[0], sizes[1], t.owners());
+}
+
+Status File::State::open_storage(bool writable) {
+  const std::string path = plain_path(options.path);
+  if (settings.storage == StorageKind::posix) {
+    std::string kind;
+    if (!coherent_file_system(path, kind)) {
+      warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path + " goes through MPI-IO");
+      storage = make_mpiio_storage(file.get(), path);
+    } else if (Status status = open_posix_storage(path, writable, storage); !status.ok()) {
+      return status;
+    }
+  } else {
+    storage = make_mpiio_storage(file.get(), path);
+  }
+  const int rank = mpi::rank(comm.get());
+  if (settings.storage == StorageKind::failing && (settings.fail_rank < 0 || settings.fail_rank == rank)) {
+    storage = make_failing_storage(std::move(storage), settings.fail_after_bytes);
+  }
+  if (settings.delay_usec > 0) {
+    storage = make_delayed_storage(std::move(storage), settings.delay_usec, static_cast<unsigned>(rank + 1));
+  }
+  return {};
+}
+
+// What the path through the library costs by itself: every request is walked, nothing is moved.
+void File::State::discard(std::span<const Put> puts) {
+  const StageTimer timer(counters, Stage::walk);
+  std::array<Run, 512> batch;
+  for (const Put& put : puts) {
+    put.cursor->start(layout.round_bytes());
+    while (const std::size_t n = put.cursor->take(kNoOffset, batch)) {
+      counters.pieces += static_cast<std::int64_t>(n);
+      for (std::size_t i = 0; i < n; ++i) counters.bytes += batch[i].length;
+    }
+  }
+}
+
+Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max) {
+  State& s = *state_;
+  if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
+  std::vector<Put> live;
+  live.reserve(puts.size());
+  for (const Put& put : puts) {
+    if (!put.cursor->hull().empty()) live.push_back(put);
+  }
+  s.counters.requests += static_cast<std::int64_t>(live.size());
+  ++s.counters.collective_flushes;
+
+  Status mine;
+  if (s.settings.storage == StorageKind::null) {
+    s.discard(live);
+    live.clear();
+  } else if (s.settings.bypass_bytes > 0) {
+    const StageTimer timer(s.counters, Stage::write);
+    mine = s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
+  }
+
+  // One message: where the first byte lies, how runs are aligned, whether all is well, and what the caller wants to know.
+  std::array<std::int64_t, 3 + kMostAgreed> agreed{};
+  agreed[0] = kNoOffset;
+  agreed[1] = std::min(kMostAlignment, s.layout.stripe_bytes() & -s.layout.stripe_bytes());
+  agreed[2] = mine.ok() ? 0 : -1;
+  for (const Put& put : live) {
+    agreed[0] = std::min(agreed[0], put.cursor->hull().begin);
+    agreed[1] = std::min(agreed[1], put.cursor->alignment());
+  }
+  // Under MPI_MIN the complement of a value turns a maximum into a minimum, without overflow.
+  for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[3 + i] = ~agree_max[i];
+  {
+    const StageTimer timer(s.counters, Stage::agree);
+    MPI_Allreduce(MPI_IN_PLACE, agreed.data(), static_cast<int>(3 + agree_max.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
+  }
+  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[3 + i];
+
+  bool all_well = agreed[2] == 0;
+  if (agreed[0] != kNoOffset) {
+    const Status flushed = s.flush_rounds(live, agreed[0], agreed[1]);
+    if (!flushed.ok()) all_well = false;
+    mine.update(flushed);
+    if (s.nodes->topology().nodes > 1) {
+      const StageTimer timer(s.counters, Stage::agree);
+      int well = all_well ? 1 : 0;
+      MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, s.comm.get());
+      all_well = well != 0;
+    }
+  }
+  if (all_well) return {};
+  return spread_failure(s.comm.get(), mine);
+}
+
+Status File::State::flush_rounds(std::span<const Put> puts, std::int64_t first, std::int64_t alignment) {
+  Window* window = nullptr;
+  if (Status status = nodes->window(layout.round_bytes(), window); !status.ok()) return status;
+  const Topology& t = nodes->topology();
+  Flush flush{*window->view, layout, *storage, counters, window->scratch, window->sequence};
+  flush.rail = nodes->rail(settings.link);
+  flush.node = t.node;
+  flush.nodes = t.nodes;
+  flush.aggregator = t.rail;
+  flush.shift = std::countr_zero(static_cast<std::uint64_t>(alignment));
+  flush.first = first;
+  flush.fill_holes = readable;
+  return run_flush(flush, puts);
+}
+
+Status File::write(std::span<const Put> puts) {
+  State& s = *state_;
+  const StageTimer timer(s.counters, Stage::write);
+  ++s.counters.independent_writes;
+  s.counters.requests += static_cast<std::int64_t>(puts.size());
+  if (s.settings.storage == StorageKind::null) {
+    s.discard(puts);
+    return {};
+  }
+  Status status;
+  for (const Put& put : puts) {
+    status.update(s.bypass.write(put, s.layout.stripe_bytes(), *s.storage, s.counters));
+    if (!status.ok()) break;
+  }
+  return status;
+}
+
+Status File::write_at(std::int64_t offset, const void* data, std::int64_t length) {
+  State& s = *state_;
+  const StageTimer timer(s.counters, Stage::write);
+  const Piece piece{offset, static_cast<const std::byte*>(data), length};
+  ++s.counters.independent_writes;
+  s.counters.count_write(offset, length, s.layout.stripe_bytes());
+  return s.storage->write({&piece, 1});
+}
+
+Status File::read_at(std::int64_t offset, void* data, std::int64_t length) {
+  State& s = *state_;
+  const StageTimer timer(s.counters, Stage::read);
+  ++s.counters.reads;
+  s.counters.read_bytes += length;
+  return s.storage->read(offset, static_cast<std::byte*>(data), length);
+}
+
+Status File::read(Cursor& cursor, std::byte* memory) {
+  State& s = *state_;
+  const StageTimer timer(s.counters, Stage::read);
+  return s.bypass.read(cursor, memory, *s.storage, s.counters);
+}
+
+Status File::size(std::int64_t& bytes) {
+  MPI_Offset size = 0;
+  const int error = MPI_File_get_size(state_->file.get(), &size);
+  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + path());
+  bytes = size;
+  return {};
+}
+
+Status File::set_size(std::int64_t bytes) {
+  const int error = MPI_File_set_size(state_->file.get(), bytes);
+  Status status;
+  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
+  return agree_outcome(state_->comm.get(), status);
+}
+
+Status File::sync() {
+  const int error = MPI_File_sync(state_->file.get());
+  Status status;
+  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot sync " + path());
+  return agree_outcome(state_->comm.get(), status);
+}
+
+Status File::close() {
+  State& s = *state_;
+  Status status = std::move(s.deferred);
+  s.deferred = {};
+  s.storage.reset();
+  if (s.file) {
+    const int error = s.file.reset();
+    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + s.options.path));
+  }
+  status = agree_outcome(s.comm.get(), status);
+  if (!s.settings.stats.empty()) {
+    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(), s.layout.round_bytes()};
+    if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
+      warn_once(reported.message());
+    }
+  }
+  s.comm.reset();
+  s.nodes.reset();
+  return status;
+}
+
+MPI_Comm File::comm() const { return state_->comm.get(); }
+MPI_File File::handle() const { return state_->file.get(); }
+int File::rank() const { return mpi::rank(state_->comm.get()); }
+int File::ranks() const { return mpi::size(state_->comm.get()); }
+const std::string& File::path() const { return state_->options.path; }
+const Settings& File::settings() const { return state_->settings; }
+Counters& File::counters() { return state_->counters; }
+
+}  // namespace forebay

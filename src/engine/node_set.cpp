@@ -1,0 +1,117 @@
+// Making and finding the sets of windows, and letting go of them when MPI ends.
+#include "engine/node_set.hpp"
+
+#include <array>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace forebay {
+namespace {
+
+constexpr std::uintptr_t kAlignment = 4096;
+
+}  // namespace
+
+// Sets live until MPI_Finalize: an attribute on MPI_COMM_SELF is deleted there first of all, while MPI still works. Open files
+// hold their own reference, so that a library which closes its files inside MPI_Finalize finds its windows.
+struct NodeSetRegistry {
+  std::vector<std::shared_ptr<NodeSet>> sets;
+  bool watched = false;
+
+  static NodeSetRegistry& instance() {
+    static auto* registry = new NodeSetRegistry;  // never destroyed: exit order is not ours to choose
+    return *registry;
+  }
+
+  void watch() {
+    if (watched) return;
+    watched = true;
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(
+        MPI_COMM_NULL_COPY_FN,
+        [](MPI_Comm, int, void*, void*) {
+          instance().sets.clear();
+          return MPI_SUCCESS;
+        },
+        &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);
+  }
+};
+
+std::shared_ptr<NodeSet> NodeSet::get(MPI_Comm comm, int ranks_per_node, int aggregators) {
+  auto& registry = NodeSetRegistry::instance();
+  registry.watch();
+  for (const auto& set : registry.sets) {
+    if (set->ranks_per_node_ != ranks_per_node || set->aggregators_ != aggregators) continue;
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(comm, set->comm(), &result);
+    if (result == MPI_CONGRUENT || result == MPI_IDENT) return set;
+  }
+  auto set = std::make_shared<NodeSet>(comm, ranks_per_node, aggregators);
+  registry.sets.push_back(set);
+  return set;
+}
+
+NodeSet::NodeSet(MPI_Comm comm, int ranks_per_node, int aggregators)
+    : ranks_per_node_(ranks_per_node), aggregators_(aggregators) {
+  MPI_Comm_dup(comm, comm_.address());
+  MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN);
+  topology_ = make_topology(comm_.get(), ranks_per_node, aggregators);
+}
+
+Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
+  const auto found = windows_.find(round_bytes);
+  if (found != windows_.end()) {
+    out = found->second.get();
+    return {};
+  }
+  auto window = std::make_unique<Window>();
+  const std::size_t bytes = NodeWindow::bytes_needed(topology_.local_ranks, round_bytes);
+  window->bytes = static_cast<std::int64_t>(bytes);
+  Status status;
+  void* memory = nullptr;
+  std::array<char, 64> name{};
+  if (topology_.local_ranks == 1) {
+    try {
+      window->plain.resize(bytes + kAlignment);
+      const auto address = reinterpret_cast<std::uintptr_t>(window->plain.data());
+      memory = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+    } catch (const std::bad_alloc&) {
+      status = {Code::no_memory, "no memory for a window of " + std::to_string(bytes) + " bytes"};
+    }
+  } else {
+    if (topology_.local_rank == 0) {
+      std::string made;
+      status = SharedMemory::create(bytes, window->shared, made);
+      if (status.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
+    }
+    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, topology_.node_comm.get());
+    if (topology_.local_rank != 0 && name[0] != '\0') status = SharedMemory::attach(name.data(), bytes, window->shared);
+    memory = window->shared.data();
+  }
+
+  // Refused anywhere is refused everywhere. This is also the meeting after which the name may go.
+  int code = status.ok() && (topology_.local_ranks == 1 || name[0] != '\0') ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, comm_.get());
+  if (topology_.local_rank == 0 && name[0] != '\0') SharedMemory::unlink(name.data());
+  if (code != 0) {
+    if (!status.ok()) return status;
+    return {Code::no_shared_memory, "a node could not give the shared memory for Forebay's window"};
+  }
+  window->view = std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
+  out = window.get();
+  windows_.emplace(round_bytes, std::move(window));
+  return {};
+}
+
+Rail* NodeSet::rail(forebay::Link wanted) {
+  if (!topology_.rail_comm) return nullptr;
+  auto& rail = rails_[wanted];
+  if (rail == nullptr) rail = make_mpi_rail(topology_.rail_comm.get(), wanted, link_used_);
+  return rail.get();
+}
+
+}  // namespace forebay

@@ -1,0 +1,32 @@
+// Hints from MPI_Info, from the call and from the environment, the later over the earlier.
+#include <array>
+#include <string>
+
+#include "base/hints.hpp"
+#include "engine/file.hpp"
+
+namespace forebay {
+
+Status resolve_settings(MPI_Info info, const std::string& call, Settings& settings) {
+  settings = Settings{};
+  if (info != MPI_INFO_NULL) {
+    int keys = 0;
+    MPI_Info_get_nkeys(info, &keys);
+    for (int i = 0; i < keys; ++i) {
+      std::array<char, MPI_MAX_INFO_KEY + 1> key{};
+      std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+      int found = 0;
+      MPI_Info_get_nthkey(info, i, key.data());
+      MPI_Info_get(info, key.data(), MPI_MAX_INFO_VAL, value.data(), &found);
+      if (found == 0) continue;
+      // A hint is advice: what cannot be followed is said and left out.
+      if (const Status status = set_hint(settings, key.data(), value.data(), Origin::info); !status.ok()) {
+        warn_once(status.message());
+      }
+    }
+  }
+  if (Status status = parse_hints(settings, call, Origin::call); !status.ok()) return status;
+  return apply_environment(settings);
+}
+
+}  // namespace forebay

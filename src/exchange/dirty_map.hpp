@@ -1,0 +1,82 @@
+// Exactly which bytes of a window were put: bits, one for each granule of the window, set by runs and read back as runs.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "request/run.hpp"
+
+namespace forebay {
+
+/// Words of a bitmap whose being touched one summary byte tells: readers skip 512 B of bits at a look.
+inline constexpr std::int64_t kSummaryWords = 64;
+
+/// Sets the bits of `runs`. Bit i stands for window bytes [i << shift, (i + 1) << shift) after `origin`; runs begin and end on
+/// such boundaries. `summary` has a byte for every kSummaryWords words.
+inline void mark_runs(std::uint64_t* words, std::uint8_t* summary, std::span<const Run> runs, std::int64_t origin, int shift) {
+  for (const Run& run : runs) {
+    const auto first = static_cast<std::uint64_t>(run.file - origin) >> shift;
+    const auto count = static_cast<std::uint64_t>(run.length) >> shift;
+    std::uint64_t word = first >> 6;
+    if (count == 1) {
+      words[word] |= std::uint64_t{1} << (first & 63);
+      summary[word / kSummaryWords] = 1;
+      continue;
+    }
+    if (count == 0) continue;
+    const std::uint64_t last = first + count - 1;
+    const std::uint64_t last_word = last >> 6;
+    const std::uint64_t head = ~std::uint64_t{0} << (first & 63);
+    const std::uint64_t tail = ~std::uint64_t{0} >> (63 - (last & 63));
+    if (word == last_word) {
+      words[word] |= head & tail;
+      summary[word / kSummaryWords] = 1;
+      continue;
+    }
+    words[word] |= head;
+    std::memset(words + word + 1, 0xff, (last_word - word - 1) * sizeof(std::uint64_t));
+    words[last_word] |= tail;
+    std::memset(summary + word / kSummaryWords, 1, last_word / kSummaryWords - word / kSummaryWords + 1);
+  }
+}
+
+/// Calls f(first_bit, bits) for every maximal run of set bits in [begin, end), ascending.
+template <class F>
+void for_each_bit_run(const std::uint64_t* words, std::int64_t begin, std::int64_t end, F&& f) {
+  std::int64_t run_begin = -1;
+  for (std::int64_t at = begin; at < end;) {
+    const std::int64_t word_index = at >> 6;
+    const std::int64_t word_end = std::min(end, (word_index + 1) << 6);
+    std::uint64_t word = words[word_index];
+    if (run_begin < 0) {
+      // Look for the next set bit.
+      const std::uint64_t rest = word >> (at & 63);
+      if (rest == 0) {
+        at = word_end;
+        continue;
+      }
+      at += std::countr_zero(rest);
+      if (at >= word_end) continue;
+      run_begin = at;
+    } else {
+      // Look for the next clear bit.
+      const std::uint64_t rest = ~word >> (at & 63);
+      if (rest == 0) {
+        at = word_end;
+        continue;
+      }
+      at += std::countr_zero(rest);
+      if (at >= word_end) {
+        at = word_end;
+        continue;
+      }
+      f(run_begin, at - run_begin);
+      run_begin = -1;
+    }
+  }
+  if (run_begin >= 0) f(run_begin, end - run_begin);
+}
+
+}  // namespace forebay

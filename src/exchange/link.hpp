@@ -1,0 +1,29 @@
+// What joins one aggregator to its peers on the other nodes, as a flush sees it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/counters.hpp"
+#include "base/status.hpp"
+
+namespace forebay {
+
+/// One rail: aggregators with one rank a node, numbered by node. Both functions are collective over the rail.
+class Rail {
+ public:
+  using Pack = std::function<void(int node, std::span<std::byte> out)>;
+  using Unpack = std::function<bool(int node, std::span<const std::byte> message)>;
+
+  virtual ~Rail() = default;
+
+  /// Tells the peers how many bytes they will get (`send_bytes`, an entry a node), and finds the least of all nodes' `next`.
+  virtual Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) = 0;
+
+  /// Moves the messages agreed on: `pack` fills each, `unpack` gets each that arrives.
+  virtual Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) = 0;
+};
+
+}  // namespace forebay

@@ -1,0 +1,238 @@
+// Sizes by one Alltoall a round; bytes by MPI_Put into allocated inboxes under one long lock_all epoch, or by Isend in chunks.
+#include "exchange/mpi_link.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "mpi/handles.hpp"
+
+namespace forebay {
+namespace {
+
+// A message of 64 KiB and more goes by rendezvous over TCP; cut below that, messages keep up with puts (measured on veth).
+constexpr std::int64_t kChunk = 60 << 10;
+// An inbox: large ones cost hundreds of milliseconds to allocate. What does not fit goes by messages.
+constexpr std::int64_t kInboxBytes = 4 << 20;
+// Bound on what is received at a time.
+constexpr std::int64_t kReceiveBytes = 4 << 20;
+constexpr int kTag = 4711;
+
+class MpiRail final : public Rail {
+ public:
+  MpiRail(MPI_Comm comm, bool put) : comm_(comm), nodes_(mpi::size(comm)), node_(mpi::rank(comm)) {
+    const auto count = static_cast<std::size_t>(nodes_);
+    send_.resize(count);
+    receive_.resize(count);
+    displacement_.resize(count);
+    table_out_.resize(2 * count);
+    table_in_.resize(2 * count);
+    if (put) open_inbox();
+  }
+
+  ~MpiRail() override {
+    if (window_ && mpi::alive()) MPI_Win_unlock_all(window_.get());
+  }
+  MpiRail(const MpiRail&) = delete;
+  MpiRail& operator=(const MpiRail&) = delete;
+
+  bool has_inbox() const { return static_cast<bool>(window_); }
+  void use_puts(bool puts) { puts_ = puts && has_inbox(); }
+
+  Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) override {
+    for (std::size_t n = 0; n < send_.size(); ++n) {
+      send_[n] = send_bytes[n];
+      table_out_[2 * n] = send_bytes[n];
+      table_out_[2 * n + 1] = next;
+    }
+    MPI_Alltoall(table_out_.data(), 2, MPI_INT64_T, table_in_.data(), 2, MPI_INT64_T, comm_);
+    least = next;
+    for (std::size_t n = 0; n < receive_.size(); ++n) {
+      receive_[n] = table_in_[2 * n];
+      least = std::min(least, table_in_[2 * n + 1]);
+    }
+    if (puts_) {
+      // Where my bytes begin in each inbox: after those of all lower nodes.
+      MPI_Exscan(send_.data(), displacement_.data(), nodes_, MPI_INT64_T, MPI_SUM, comm_);
+      if (node_ == 0) std::fill(displacement_.begin(), displacement_.end(), 0);
+    }
+    return {};
+  }
+
+  Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) override {
+    pack_all(pack, counters);
+    std::vector<MPI_Request> sends;
+    for (int n = 0; n < nodes_; ++n) {
+      const auto i = static_cast<std::size_t>(n);
+      if (send_[i] == 0 || n == node_) continue;
+      if (puts_ && displacement_[i] + send_[i] <= kInboxBytes) {
+        MPI_Put(packed(n), static_cast<int>(send_[i]), MPI_BYTE, n, displacement_[i], static_cast<int>(send_[i]), MPI_BYTE,
+                window_.get());
+        ++counters.puts;
+      } else {
+        send_chunks(packed(n), send_[i], n, sends);
+      }
+    }
+    Status status;
+    if (puts_) {
+      // Everybody is inside this call, so every put's target makes progress.
+      MPI_Win_flush_all(window_.get());
+      MPI_Barrier(comm_);
+      MPI_Win_sync(window_.get());
+      std::int64_t at = 0;
+      for (int n = 0; n < nodes_; ++n) {
+        const auto i = static_cast<std::size_t>(n);
+        if (at + receive_[i] <= kInboxBytes && receive_[i] > 0) {
+          if (!unpack(n, {inbox_ + at, static_cast<std::size_t>(receive_[i])})) status.update(malformed(n));
+        }
+        at += receive_[i];
+      }
+    }
+    status.update(receive_messages(unpack));
+    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    return status;
+  }
+
+ private:
+  void open_inbox() {
+    // Whether one-sided communication works at all is found out here, and agreed on.
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    int good = MPI_Win_allocate(kInboxBytes, 1, MPI_INFO_NULL, comm_, &inbox_, window_.address()) == MPI_SUCCESS ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm_);
+    if (good == 0) {
+      window_.release();  // not ours to free where others failed: the collective free would wait for them
+      return;
+    }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get());
+  }
+
+  static Status malformed(int node) {
+    return {Code::internal, "a message from node " + std::to_string(node) + " was not well-formed"};
+  }
+
+  std::byte* packed(int node) { return packed_.data() + packed_at_[static_cast<std::size_t>(node)]; }
+
+  void pack_all(const Pack& pack, Counters& counters) {
+    packed_at_.assign(static_cast<std::size_t>(nodes_), 0);
+    std::size_t total = 0;
+    for (int n = 0; n < nodes_; ++n) {
+      const auto i = static_cast<std::size_t>(n);
+      packed_at_[i] = total;
+      if (n != node_) total += static_cast<std::size_t>(send_[i]);
+    }
+    if (packed_.size() < total) packed_.resize(total);
+    for (int n = 0; n < nodes_; ++n) {
+      const auto i = static_cast<std::size_t>(n);
+      if (n == node_ || send_[i] == 0) continue;
+      pack(n, {packed(n), static_cast<std::size_t>(send_[i])});
+      ++counters.messages;
+      counters.message_bytes += send_[i];
+    }
+  }
+
+  void send_chunks(const std::byte* data, std::int64_t bytes, int node, std::vector<MPI_Request>& requests) const {
+    for (std::int64_t at = 0; at < bytes; at += kChunk) {
+      MPI_Request request;
+      MPI_Isend(data + at, static_cast<int>(std::min(kChunk, bytes - at)), MPI_BYTE, node, kTag, comm_, &request);
+      requests.push_back(request);
+    }
+  }
+
+  bool comes_as_message(std::size_t node, std::int64_t prefix) const {
+    return receive_[node] > 0 && !(puts_ && prefix + receive_[node] <= kInboxBytes);
+  }
+
+  Status receive_messages(const Unpack& unpack) {
+    Status status;
+    std::int64_t prefix = 0;
+    std::size_t node = 0;
+    std::vector<MPI_Request> requests;
+    std::vector<std::pair<std::size_t, std::int64_t>> group;  // node, place in the buffer
+    while (node < receive_.size()) {
+      group.clear();
+      requests.clear();
+      std::int64_t total = 0;
+      // As many sources as fit the bound, and at least one.
+      std::size_t last = node;
+      std::int64_t last_prefix = prefix;
+      for (; last < receive_.size(); ++last) {
+        if (comes_as_message(last, last_prefix)) {
+          if (!group.empty() && total + receive_[last] > kReceiveBytes) break;
+          group.emplace_back(last, total);
+          total += receive_[last];
+        }
+        last_prefix += receive_[last];
+      }
+      if (received_.size() < static_cast<std::size_t>(total)) received_.resize(static_cast<std::size_t>(total));
+      for (const auto& [source, at] : group) {
+        const std::int64_t bytes = receive_[source];
+        for (std::int64_t done = 0; done < bytes; done += kChunk) {
+          MPI_Request request;
+          MPI_Irecv(received_.data() + at + done, static_cast<int>(std::min(kChunk, bytes - done)), MPI_BYTE,
+                    static_cast<int>(source), kTag, comm_, &request);
+          requests.push_back(request);
+        }
+      }
+      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+      for (const auto& [source, at] : group) {
+        const auto bytes = static_cast<std::size_t>(receive_[source]);
+        if (!unpack(static_cast<int>(source), {received_.data() + at, bytes})) status.update(malformed(static_cast<int>(source)));
+      }
+      node = last;
+      prefix = last_prefix;
+    }
+    return status;
+  }
+
+  MPI_Comm comm_;
+  int nodes_;
+  int node_;
+  bool puts_ = false;
+  mpi::Win window_;
+  std::byte* inbox_ = nullptr;
+  std::vector<std::int64_t> send_, receive_, displacement_, table_out_, table_in_;
+  std::vector<std::byte> packed_, received_;
+  std::vector<std::size_t> packed_at_;
+};
+
+// Seconds for a few rounds of a typical message to the next node, the slowest node's.
+double measure(MpiRail& rail, MPI_Comm comm) {
+  constexpr std::int64_t bytes = 256 << 10;
+  constexpr int rounds = 3;
+  const int nodes = mpi::size(comm);
+  const int node = mpi::rank(comm);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(nodes), 0);
+  sizes[static_cast<std::size_t>((node + 1) % nodes)] = bytes;
+  Counters ignored;
+  double seconds = 0;
+  for (int i = 0; i < rounds + 1; ++i) {
+    MPI_Barrier(comm);
+    const double begin = MPI_Wtime();
+    std::int64_t least = 0;
+    (void)rail.agree(sizes, 0, least);
+    (void)rail.transfer([](int, std::span<std::byte> out) { std::memset(out.data(), 1, out.size()); },
+                        [](int, std::span<const std::byte>) { return true; }, ignored);
+    if (i > 0) seconds += MPI_Wtime() - begin;  // the first round sets connections up
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return seconds;
+}
+
+}  // namespace
+
+std::unique_ptr<Rail> make_mpi_rail(MPI_Comm comm, forebay::Link wanted, forebay::Link& used) {
+  auto rail = std::make_unique<MpiRail>(comm, wanted != Link::message);
+  bool puts = wanted == Link::put;
+  if (wanted == Link::automatic && rail->has_inbox()) {
+    rail->use_puts(false);
+    const double messages = measure(*rail, comm);
+    rail->use_puts(true);
+    puts = measure(*rail, comm) < messages;
+  }
+  rail->use_puts(puts);
+  used = puts && rail->has_inbox() ? Link::put : Link::message;
+  return rail;
+}
+
+}  // namespace forebay

@@ -1,0 +1,188 @@
+// The window's memory layout, its barrier, and the merging of marks.
+#include "exchange/node_window.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exchange/dirty_map.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+// Ranks of an oversubscribed node must give their core away at once; on a full node a few yields are cheaper than a sleep.
+constexpr int kYields = 64;
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen) {
+  // A time limit, so that a lost wake-up (which cannot happen) or a stopped rank never leaves anybody asleep for good.
+  const timespec limit{0, 20'000'000};
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+void futex_wake_all(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
+  const auto count = static_cast<std::size_t>(ranks);
+  const auto round = static_cast<std::size_t>(round_bytes);
+  const std::size_t map = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
+  return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + 2 * count * map;
+}
+
+NodeWindow::NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes)
+    : ranks_(ranks), rank_(rank), round_bytes_(round_bytes) {
+  // Zeroed memory is a valid initial state of every atomic in it.
+  auto* at = static_cast<std::byte*>(memory);
+  control_ = reinterpret_cast<Control*>(at);
+  slots_ = reinterpret_cast<Slot*>(at + sizeof(Control));
+  at += round_up(sizeof(Control) + static_cast<std::size_t>(ranks) * sizeof(Slot), kPage);
+  buffers_ = at;
+  maps_ = at + 2 * round_bytes;
+  const auto round = static_cast<std::size_t>(round_bytes);
+  map_bytes_ = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
+}
+
+std::uint64_t* NodeWindow::words(int rank, int parity) const {
+  return reinterpret_cast<std::uint64_t*>(maps_ + static_cast<std::size_t>(2 * rank + parity) * map_bytes_);
+}
+
+std::uint8_t* NodeWindow::summary(int rank, int parity) const {
+  return reinterpret_cast<std::uint8_t*>(words(rank, parity)) + round_bytes_ / 8;
+}
+
+void NodeWindow::begin(int shift) {
+  shift_ = shift;
+  clear(0);
+  clear(1);
+}
+
+void NodeWindow::clear(int parity) {
+  std::uint64_t* map = words(rank_, parity);
+  std::uint8_t* touched = summary(rank_, parity);
+  const std::int64_t summaries = (words_per_map() + kMapSummary - 1) / kMapSummary;
+  for (std::int64_t i = 0; i < summaries; ++i) {
+    if (touched[i] == 0) continue;
+    const std::int64_t first = i * kMapSummary;
+    const std::int64_t count = std::min(kMapSummary, words_per_map() - first);
+    std::memset(map + first, 0, static_cast<std::size_t>(count) * sizeof(std::uint64_t));
+    touched[i] = 0;
+  }
+}
+
+void NodeWindow::mark(int parity, std::span<const Run> runs, std::int64_t origin) {
+  mark_runs(words(rank_, parity), summary(rank_, parity), runs, origin, shift_);
+}
+
+void NodeWindow::barrier() {
+  if (ranks_ == 1) return;
+  const std::uint32_t generation = control_->generation.load(std::memory_order_acquire);
+  if (control_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(ranks_)) {
+    control_->arrived.store(0, std::memory_order_relaxed);
+    control_->generation.store(generation + 1, std::memory_order_seq_cst);
+    if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(control_->generation);
+    return;
+  }
+  for (int i = 0; i < kYields; ++i) {
+    if (control_->generation.load(std::memory_order_acquire) != generation) return;
+    sched_yield();
+  }
+  control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
+  while (control_->generation.load(std::memory_order_seq_cst) == generation) futex_wait(control_->generation, generation);
+  control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::int64_t NodeWindow::arrive(int parity, std::int64_t next) {
+  slots_[rank_].next[parity].store(next, std::memory_order_relaxed);
+  barrier();
+  std::int64_t least = kNoOffset;
+  for (int r = 0; r < ranks_; ++r) least = std::min(least, slots_[r].next[parity].load(std::memory_order_relaxed));
+  return least;
+}
+
+void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
+  control_->announced_next[sequence & 1].store(next, std::memory_order_relaxed);
+  control_->announced_sequence.store(sequence, std::memory_order_release);
+}
+
+std::int64_t NodeWindow::await(std::uint64_t sequence) const {
+  // Short sleeps after a while: the aggregators may be waiting for a slow network.
+  for (int i = 0; control_->announced_sequence.load(std::memory_order_acquire) < sequence; ++i) {
+    if (i < 1000) {
+      sched_yield();
+    } else {
+      usleep(50);
+    }
+  }
+  return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);
+}
+
+void NodeWindow::set_error(int code) { slots_[rank_].error.store(code, std::memory_order_relaxed); }
+
+void NodeWindow::reset_error() { slots_[rank_].error.store(0, std::memory_order_relaxed); }
+
+int NodeWindow::any_error(int* rank) const {
+  for (int r = 0; r < ranks_; ++r) {
+    const int code = slots_[r].error.load(std::memory_order_relaxed);
+    if (code == 0) continue;
+    if (rank != nullptr) *rank = r;
+    return code;
+  }
+  return 0;
+}
+
+std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const {
+  const std::int64_t first_bit = begin >> shift_;
+  const std::int64_t last_bit = end >> shift_;  // one past
+  if (first_bit >= last_bit) return 0;
+  const std::int64_t first_word = first_bit >> 6;
+  const std::int64_t last_word = (last_bit + 63) >> 6;  // one past
+  std::int64_t bits = 0;
+  for (std::int64_t word = first_word; word < last_word;) {
+    const std::int64_t chunk = word / kMapSummary;
+    const std::int64_t chunk_end = std::min(last_word, (chunk + 1) * kMapSummary);
+    const auto count = static_cast<std::size_t>(chunk_end - word);
+    std::uint64_t* out = merged + word;
+    bool any = false;
+    for (int r = 0; r < ranks_; ++r) {
+      if (summary(r, parity)[chunk] == 0) continue;
+      const std::uint64_t* in = words(r, parity) + word;
+      if (any) {
+        for (std::size_t i = 0; i < count; ++i) out[i] |= in[i];
+      } else {
+        std::memcpy(out, in, count * sizeof(std::uint64_t));
+        any = true;
+      }
+    }
+    if (!any) {
+      std::memset(out, 0, count * sizeof(std::uint64_t));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) bits += std::popcount(out[i]);
+    }
+    word = chunk_end;
+  }
+  // Take the bits of boundary words that belong to a neighbour's range away from the count.
+  const std::uint64_t before = (std::uint64_t{1} << (first_bit & 63)) - 1;
+  bits -= std::popcount(merged[first_word] & before);
+  if ((last_bit & 63) != 0) {
+    const std::uint64_t after = ~std::uint64_t{0} << (last_bit & 63);
+    bits -= std::popcount(merged[last_word - 1] & after);
+  }
+  return bits << shift_;
+}
+
+}  // namespace forebay

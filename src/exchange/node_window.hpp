@@ -1,0 +1,98 @@
+// The window of a node: memory that all its ranks see, in which a round's pieces meet before they go to the file or to
+// other nodes. Plain memory and C++ atomics: it runs over shared memory between processes and over heap memory between threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "request/run.hpp"
+
+namespace forebay {
+
+/// One rank's (or thread's) view of the window. All ranks call the collective functions in the same order.
+///
+/// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and meets the others in
+/// arrive(). Then owners read the buffer while everyone may scatter the next round into the other buffer: two rounds
+/// later the same buffer is used again, and the barrier in between keeps the owner ahead.
+class NodeWindow {
+ public:
+  /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`.
+  static std::size_t bytes_needed(int ranks, std::int64_t round_bytes);
+
+  /// Lays the window over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the view.
+  NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes);
+
+  int ranks() const { return ranks_; }
+  int rank() const { return rank_; }
+  std::int64_t round_bytes() const { return round_bytes_; }
+
+  /// Begins a flush whose runs all begin and end on multiples of 1 << shift (at most 12): local, before the first round.
+  void begin(int shift);
+
+  /// Buffer of a round.
+  std::byte* buffer(int parity) const { return buffers_ + parity * round_bytes_; }
+
+  /// Forgets what this rank marked in that buffer two rounds ago; to be called before scattering into it.
+  void clear(int parity);
+
+  /// Marks this rank's runs, whose bytes are in the buffer (the round begins at file offset `origin`).
+  void mark(int parity, std::span<const Run> runs, std::int64_t origin);
+
+  /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
+  std::int64_t arrive(int parity, std::int64_t next);
+
+  /// Waits for all ranks, without data.
+  void barrier();
+
+  /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it. `sequence` counts rounds
+  /// over the life of the window, the same on all ranks.
+  void announce(std::uint64_t sequence, std::int64_t next);
+  std::int64_t await(std::uint64_t sequence) const;
+
+  /// This rank's failure, visible to the node after the next barrier; 0 is none. Cleared by reset_errors().
+  void set_error(int code);
+  /// A failure of any rank (the lowest rank's), or 0.
+  int any_error(int* rank = nullptr) const;
+  void reset_error();
+
+  /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the window), and returns how
+  /// many bytes are marked. Only after arrive(). Bits outside the range in boundary words are left undefined.
+  std::int64_t merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
+
+  int shift() const { return shift_; }
+
+ private:
+  struct alignas(128) Slot {
+    std::atomic<std::int64_t> next[2];
+    std::atomic<int> error;
+  };
+  struct alignas(128) Control {
+    alignas(128) std::atomic<std::uint32_t> arrived;
+    alignas(128) std::atomic<std::uint32_t> generation;
+    alignas(128) std::atomic<std::uint32_t> sleepers;
+    alignas(128) std::atomic<std::uint64_t> announced_sequence;
+    std::atomic<std::int64_t> announced_next[2];
+  };
+
+  std::int64_t words_per_map() const { return round_bytes_ / 64; }
+  std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }
+  std::uint64_t* words(int rank, int parity) const;
+  std::uint8_t* summary(int rank, int parity) const;
+
+  static constexpr std::int64_t kMapSummary = 64;
+
+  int ranks_;
+  int rank_;
+  std::int64_t round_bytes_;
+  int shift_ = 0;
+  Control* control_;
+  Slot* slots_;
+  std::byte* buffers_;
+  std::byte* maps_;
+  std::size_t map_bytes_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,202 @@
+// Choosing the header, packing and unpacking.
+#include "exchange/packing.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "exchange/dirty_map.hpp"
+
+namespace forebay {
+namespace {
+
+struct Prefix {
+  std::uint32_t header;
+  std::uint32_t count;  // runs
+};
+
+struct PackedRun {
+  std::uint32_t begin;  // granules after the round's base
+  std::uint32_t count;  // granules
+};
+
+struct Stride {
+  std::uint32_t begin;
+  std::uint32_t step;
+  std::uint32_t count;   // granules a run
+  std::uint32_t unused;
+};
+
+template <class F>
+void for_each_run(std::span<const Segment> segments, std::int64_t base, int shift, const std::uint64_t* merged, F&& f) {
+  for (const Segment& segment : segments) {
+    for_each_bit_run(merged, (segment.begin - base) >> shift, (segment.end - base) >> shift, f);
+  }
+}
+
+std::int64_t bits_of(const Segment& segment, int shift) { return (segment.end - segment.begin) >> shift; }
+
+// A segment's bits, moved to begin at bit 0 of whole words.
+std::int64_t bitmap_words(const Segment& segment, int shift) { return (bits_of(segment, shift) + 63) / 64; }
+
+std::uint64_t word_at(const std::uint64_t* words, std::int64_t bit, std::int64_t end) {
+  const std::int64_t index = bit >> 6;
+  const int offset = static_cast<int>(bit & 63);
+  std::uint64_t value = words[index] >> offset;
+  if (offset != 0 && ((index + 1) << 6) < end) value |= words[index + 1] << (64 - offset);
+  const std::int64_t left = end - bit;
+  return left >= 64 ? value : value & ((std::uint64_t{1} << left) - 1);
+}
+
+}  // namespace
+
+PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift, const std::uint64_t* merged) {
+  PackPlan plan;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t length = 0;
+  std::int64_t step = 0;
+  std::int64_t bits = 0;
+  bool regular = true;
+  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+    if (plan.runs == 0) {
+      first = begin;
+      length = count;
+    } else {
+      if (plan.runs == 1) step = begin - first;
+      regular = regular && begin - last == step && count == length;
+    }
+    last = begin;
+    ++plan.runs;
+    bits += count;
+  });
+  if (plan.runs == 0) return plan;
+  regular = regular && first >= 0;
+  plan.data_bytes = bits << shift;
+  std::int64_t bitmap = 0;
+  for (const Segment& segment : segments) bitmap += bitmap_words(segment, shift) * 8;
+  const auto list = static_cast<std::int64_t>(sizeof(PackedRun)) * plan.runs;
+  std::int64_t smallest = list;
+  plan.header = Header::runs;
+  if (bitmap < smallest) {
+    smallest = bitmap;
+    plan.header = Header::bitmap;
+  }
+  if (regular && static_cast<std::int64_t>(sizeof(Stride)) < smallest) {
+    smallest = sizeof(Stride);
+    plan.header = Header::strided;
+  }
+  plan.header_bytes = static_cast<std::int64_t>(sizeof(Prefix)) + smallest;
+  return plan;
+}
+
+void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+                  const std::uint64_t* merged, const std::byte* window, std::byte* out) {
+  const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs)};
+  std::memcpy(out, &prefix, sizeof prefix);
+  std::byte* header = out + sizeof prefix;
+  std::byte* data = out + plan.header_bytes;
+  if (plan.header == Header::bitmap) {
+    for (const Segment& segment : segments) {
+      const std::int64_t begin = (segment.begin - base) >> shift;
+      const std::int64_t end = (segment.end - base) >> shift;
+      for (std::int64_t bit = begin; bit < end; bit += 64) {
+        const std::uint64_t word = word_at(merged, bit, end);
+        std::memcpy(header, &word, sizeof word);
+        header += sizeof word;
+      }
+    }
+  }
+  std::int64_t index = 0;
+  Stride stride{};
+  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+    if (plan.header == Header::runs) {
+      const PackedRun run{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(count)};
+      std::memcpy(header, &run, sizeof run);
+      header += sizeof run;
+    } else if (index == 0) {
+      stride.begin = static_cast<std::uint32_t>(begin);
+      stride.count = static_cast<std::uint32_t>(count);
+    } else if (index == 1) {
+      stride.step = static_cast<std::uint32_t>(begin) - stride.begin;
+    }
+    ++index;
+    std::memcpy(data, window + (begin << shift), static_cast<std::size_t>(count << shift));
+    data += count << shift;
+  });
+  if (plan.header == Header::strided) std::memcpy(header, &stride, sizeof stride);
+}
+
+bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base, int shift,
+                    std::byte* window, std::uint64_t* merged) {
+  Prefix prefix{};
+  if (message.size() < sizeof prefix) return false;
+  std::memcpy(&prefix, message.data(), sizeof prefix);
+  const std::byte* header = message.data() + sizeof prefix;
+  const std::byte* end = message.data() + message.size();
+  const auto left = [&](const std::byte* at) { return static_cast<std::size_t>(end - at); };
+  std::int64_t window_end = 0;
+  for (const Segment& segment : segments) window_end = std::max(window_end, segment.end - base);
+
+  const std::byte* data = nullptr;
+  const auto take = [&](std::int64_t begin, std::int64_t count) {
+    const std::int64_t bytes = count << shift;
+    if ((begin << shift) + bytes > window_end || static_cast<std::int64_t>(left(data)) < bytes) return false;
+    std::memcpy(window + (begin << shift), data, static_cast<std::size_t>(bytes));
+    data += bytes;
+    const std::int64_t last = begin + count;
+    for (std::int64_t bit = begin; bit < last;) {
+      const std::int64_t word = bit >> 6;
+      const std::int64_t stop = std::min(last, (word + 1) << 6);
+      const std::int64_t width = stop - bit;
+      const std::uint64_t mask = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << (bit & 63);
+      merged[word] |= mask;
+      bit = stop;
+    }
+    return true;
+  };
+
+  switch (static_cast<Header>(prefix.header)) {
+    case Header::runs: {
+      const std::size_t bytes = sizeof(PackedRun) * prefix.count;
+      if (left(header) < bytes) return false;
+      data = header + bytes;
+      for (std::uint32_t i = 0; i < prefix.count; ++i) {
+        PackedRun run{};
+        std::memcpy(&run, header + i * sizeof run, sizeof run);
+        if (!take(run.begin, run.count)) return false;
+      }
+      return true;
+    }
+    case Header::strided: {
+      Stride stride{};
+      if (left(header) < sizeof stride) return false;
+      std::memcpy(&stride, header, sizeof stride);
+      data = header + sizeof stride;
+      for (std::uint32_t i = 0; i < prefix.count; ++i) {
+        if (!take(stride.begin + std::int64_t{i} * stride.step, stride.count)) return false;
+      }
+      return true;
+    }
+    case Header::bitmap: {
+      std::size_t bytes = 0;
+      for (const Segment& segment : segments) bytes += static_cast<std::size_t>(bitmap_words(segment, shift)) * 8;
+      if (left(header) < bytes) return false;
+      data = header + bytes;
+      bool good = true;
+      std::vector<std::uint64_t> bits;
+      for (const Segment& segment : segments) {
+        const auto count = static_cast<std::size_t>(bitmap_words(segment, shift));
+        bits.resize(count);
+        std::memcpy(bits.data(), header, count * 8);
+        header += count * 8;
+        const std::int64_t begin = (segment.begin - base) >> shift;
+        for_each_bit_run(bits.data(), 0, bits_of(segment, shift),
+                         [&](std::int64_t bit, std::int64_t length) { good = good && take(begin + bit, length); });
+      }
+      return good;
+    }
+  }
+  return false;
+}
+
+}  // namespace forebay

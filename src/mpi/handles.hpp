@@ -1,0 +1,93 @@
+// Move-only owners of MPI handles; every one is freed before MPI_Finalize or left alone after it.
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+
+namespace forebay::mpi {
+
+/// Whether MPI calls are possible now.
+inline bool alive() {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+/// Owns one handle; `Traits` says what empty is and how to free.
+template <class Traits>
+class Handle {
+ public:
+  using Type = typename Traits::Type;
+
+  Handle() : handle_(Traits::null()) {}
+  explicit Handle(Type handle) : handle_(handle) {}
+  ~Handle() { reset(); }
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, Traits::null())) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  Type get() const { return handle_; }
+  explicit operator bool() const { return handle_ != Traits::null(); }
+  Type* address() { return &handle_; }  ///< for calls that make a handle into an empty owner
+  Type release() { return std::exchange(handle_, Traits::null()); }
+
+  /// Frees now; the code of the freeing call.
+  int reset() {
+    if (handle_ == Traits::null()) return MPI_SUCCESS;
+    if (!alive()) {
+      handle_ = Traits::null();
+      return MPI_SUCCESS;
+    }
+    return Traits::free(&handle_);
+  }
+
+ private:
+  Type handle_;
+};
+
+struct CommTraits {
+  using Type = MPI_Comm;
+  static Type null() { return MPI_COMM_NULL; }
+  static int free(Type* handle) { return MPI_Comm_free(handle); }
+};
+struct FileTraits {
+  using Type = MPI_File;
+  static Type null() { return MPI_FILE_NULL; }
+  static int free(Type* handle) { return MPI_File_close(handle); }
+};
+struct WinTraits {
+  using Type = MPI_Win;
+  static Type null() { return MPI_WIN_NULL; }
+  static int free(Type* handle) { return MPI_Win_free(handle); }
+};
+struct InfoTraits {
+  using Type = MPI_Info;
+  static Type null() { return MPI_INFO_NULL; }
+  static int free(Type* handle) { return MPI_Info_free(handle); }
+};
+
+using Comm = Handle<CommTraits>;
+using File = Handle<FileTraits>;
+using Win = Handle<WinTraits>;
+using Info = Handle<InfoTraits>;
+
+inline int rank(MPI_Comm comm) {
+  int value = 0;
+  MPI_Comm_rank(comm, &value);
+  return value;
+}
+
+inline int size(MPI_Comm comm) {
+  int value = 1;
+  MPI_Comm_size(comm, &value);
+  return value;
+}
+
+}  // namespace forebay::mpi

@@ -1,0 +1,88 @@
+// MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed.
+#include "storage/mpiio.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace forebay {
+namespace {
+
+// An int counts the bytes of one call, and Open MPI 5.0 has no large-count calls.
+constexpr std::int64_t kMostPerCall = std::int64_t{1} << 30;
+
+class MpiioStorage final : public Storage {
+ public:
+  MpiioStorage(MPI_File file, std::string path) : file_(file), path_(std::move(path)) {}
+
+  Status write(std::span<const Piece> pieces) override {
+    for (const Piece& piece : pieces) {
+      for (std::int64_t done = 0; done < piece.length;) {
+        const auto part = static_cast<int>(std::min(kMostPerCall, piece.length - done));
+        MPI_Status status;
+        const int error = MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
+        if (error != MPI_SUCCESS) return from_mpi(error, range_message("write", path_, piece.offset + done, part));
+        int written = 0;
+        MPI_Get_count(&status, MPI_BYTE, &written);
+        if (written == MPI_UNDEFINED || written <= 0) {
+          return {Code::no_space, range_message("write", path_, piece.offset + done, part) +
+                                      ": nothing was written; the file system is full or over quota"};
+        }
+        done += written;  // what a short write left is tried again, and then tells its reason
+      }
+    }
+    return {};
+  }
+
+  Status read(std::int64_t offset, std::byte* data, std::int64_t length) override {
+    std::int64_t done = 0;
+    while (done < length) {
+      const auto part = static_cast<int>(std::min(kMostPerCall, length - done));
+      MPI_Status status;
+      const int error = MPI_File_read_at(file_, offset + done, data + done, part, MPI_BYTE, &status);
+      if (error != MPI_SUCCESS) return from_mpi(error, range_message("read", path_, offset + done, part));
+      int got = 0;
+      MPI_Get_count(&status, MPI_BYTE, &got);
+      if (got == MPI_UNDEFINED || got <= 0) break;
+      done += got;
+    }
+    std::memset(data + done, 0, static_cast<std::size_t>(length - done));
+    return {};
+  }
+
+ private:
+  MPI_File file_;
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path) {
+  return std::make_unique<MpiioStorage>(file, std::move(path));
+}
+
+Status from_mpi(int error, const std::string& what) {
+  int error_class = MPI_ERR_OTHER;
+  MPI_Error_class(error, &error_class);
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  Code code = Code::mpi;
+  switch (error_class) {
+    case MPI_ERR_NO_SPACE:
+    case MPI_ERR_QUOTA: code = Code::no_space; break;
+    case MPI_ERR_NO_SUCH_FILE: code = Code::no_such_file; break;
+    case MPI_ERR_ACCESS:
+    case MPI_ERR_READ_ONLY: code = Code::access; break;
+    case MPI_ERR_IO:
+    case MPI_ERR_FILE:
+    case MPI_ERR_BAD_FILE:
+    case MPI_ERR_FILE_EXISTS:
+    case MPI_ERR_FILE_IN_USE: code = Code::io; break;
+    case MPI_ERR_NO_MEM: code = Code::no_memory; break;
+    case MPI_ERR_UNSUPPORTED_OPERATION: code = Code::unsupported; break;
+    default: break;
+  }
+  return {code, what + ": " + text};
+}
+
+}  // namespace forebay
