@@ -1,0 +1,146 @@
+// The slow, obvious oracle of the request tests: every byte one by one, and a walker that holds a cursor to its contract.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "request/cursor.hpp"
+#include "request/source.hpp"
+
+namespace forebay::test {
+
+/// The bytes a request moves, in the order in which they are to be applied.
+struct ByteMove {
+  std::int64_t file;
+  std::int64_t stream;
+};
+using Moves = std::vector<ByteMove>;
+
+/// Inside a TEST the plain name is GoogleTest's.
+using Runs = std::vector<Run>;
+
+/// file byte -> stream byte that ends up there
+using Image = std::map<std::int64_t, std::int64_t>;
+
+inline Image image_of(const Moves& moves) {
+  Image image;
+  for (const ByteMove& move : moves) image[move.file] = move.stream;
+  return image;
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  /// Uniform in [low, high].
+  std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
+  }
+  bool one_in(std::int64_t n) { return (*this)(1, n) == 1; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// A seed for this run of the tests, printed with every failure; FOREBAY_TEST_SEED repeats one.
+inline std::uint64_t test_seed() {
+  static const std::uint64_t seed = [] {
+    const char* given = std::getenv("FOREBAY_TEST_SEED");
+    const std::uint64_t value = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    ::testing::Test::RecordProperty("seed", std::to_string(value));
+    std::printf("FOREBAY_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
+    return value;
+  }();
+  return seed;
+}
+
+struct Walk {
+  std::int64_t round_bytes = 1;
+  bool ascending = true;    // runs of a round must come in ascending order
+  std::int64_t max_batch = 7;
+  bool skip_rounds = false; // sometimes take several rounds at once
+};
+
+/// Takes everything from a cursor, in rounds of random sizes and batches, and checks each promise that cursor.hpp makes.
+inline void check_cursor(Cursor& cursor, const Moves& moves, const Walk& walk, Random& random) {
+  const Image want = image_of(moves);
+  std::vector<std::int64_t> files;  // ascending: what peek() must say
+  for (const auto& [file, stream] : want) files.push_back(file);
+  const Extent hull = cursor.hull();
+  if (files.empty()) {
+    EXPECT_TRUE(hull.empty());
+  } else {
+    ASSERT_LE(hull.begin, files.front());
+    ASSERT_GT(hull.end, files.back());
+  }
+  const std::int64_t alignment = cursor.alignment();
+  ASSERT_GE(alignment, 1);
+  ASSERT_LE(alignment, 4096);
+  ASSERT_EQ(alignment & (alignment - 1), 0);
+
+  cursor.start(walk.round_bytes);
+  Image got;
+  std::size_t applied = 0;
+  bool exact = true;
+  std::int64_t limit = 0;
+  std::int64_t last_taken_end = std::numeric_limits<std::int64_t>::min();
+  while (true) {
+    const std::int64_t peek = cursor.peek();
+    const auto next = std::lower_bound(files.begin(), files.end(), limit);
+    if (next == files.end()) {
+      ASSERT_EQ(peek, kNoOffset);
+      break;
+    }
+    if (exact) {
+      ASSERT_EQ(peek, *next);
+    } else {
+      ASSERT_LE(peek, *next);
+      ASSERT_GE(peek, std::min(limit, *next));
+    }
+    // Usually the round of the next byte; sometimes one before it, several at once, or all.
+    std::int64_t round = peek / walk.round_bytes;
+    if (walk.skip_rounds && random.one_in(4)) round += random(-1, 5);
+    limit = std::max(limit, (round + 1) * walk.round_bytes);
+    if (walk.skip_rounds && random.one_in(50)) limit = kNoOffset;
+    const std::int64_t first_round = peek;
+    std::size_t calls = 0;
+    while (true) {
+      std::vector<Run> out(static_cast<std::size_t>(random(1, walk.max_batch)));
+      const std::int64_t before = cursor.peek();
+      const std::size_t taken = cursor.take(limit, out);
+      ASSERT_LE(taken, out.size());
+      if (calls++ == 0) {
+        ASSERT_EQ(taken > 0, before < limit) << "take makes progress exactly when peek says so; limit " << limit;
+      }
+      if (taken == 0) break;
+      for (std::size_t i = 0; i < taken; ++i) {
+        const Run& run = out[i];
+        ASSERT_GT(run.length, 0);
+        ASSERT_GE(run.file, before);
+        ASSERT_GE(run.file, first_round);
+        ASSERT_LE(run.length, limit - run.file);
+        if (walk.ascending) {
+          ASSERT_GE(run.file, last_taken_end);
+        }
+        last_taken_end = run.file + run.length;
+        // A cut lies on the round's grid, where the alignment need not hold.
+        const auto aligned = [&](std::int64_t at) { return at % alignment == 0 || at % walk.round_bytes == 0; };
+        ASSERT_TRUE(aligned(run.file) && aligned(run.file + run.length));
+        for (std::int64_t b = 0; b < run.length; ++b) got[run.file + b] = run.stream + b;
+        applied += static_cast<std::size_t>(run.length);
+        ASSERT_LE(applied, moves.size());
+      }
+    }
+    ASSERT_GE(cursor.peek(), limit);
+  }
+  EXPECT_EQ(applied, moves.size());
+  EXPECT_EQ(got, want);
+}
+
+}  // namespace forebay::test
