@@ -378,7 +378,8 @@ Status set_hint(Settings& settings, std::string_view key, std::string_view value
   for (const Entry& entry : entries()) {
     if (key != entry.spec.name) continue;
     if (entry.foreign && origin == Origin::info && !same_value(settings, Settings{}, entry.field)) return {};
-    if (assign(settings, entry.field, trimmed(value))) return {};
+    const bool is_text = std::holds_alternative<std::string Settings::*>(entry.field);
+    if (assign(settings, entry.field, is_text ? value : trimmed(value))) return {};
     return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) + "\" does not fit; expected: " +
                                 entry.spec.values};
   }

@@ -1,0 +1,173 @@
+// The hint table against the settings it describes, the grammar, the errors people see, and precedence.
+#include "base/hints.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+namespace forebay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Settings parsed(std::string_view text, Origin origin = Origin::command) {
+  Settings settings;
+  const Status status = parse_hints(settings, text, origin);
+  EXPECT_TRUE(status.ok()) << text << ": " << status.message();
+  return settings;
+}
+
+std::string failure(std::string_view text, Origin origin = Origin::command) {
+  Settings settings;
+  const Status status = parse_hints(settings, text, origin);
+  EXPECT_EQ(status.code(), Code::bad_hint) << text;
+  return status.message();
+}
+
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(HintTable, NamesAreUniqueAndEveryHintHasAMeaning) {
+  std::set<std::string> names;
+  for (const HintSpec& hint : hint_table()) {
+    EXPECT_TRUE(names.insert(hint.name).second) << hint.name;
+    EXPECT_NE(std::string(hint.meaning), "") << hint.name;
+    EXPECT_NE(std::string(hint.values), "") << hint.name;
+  }
+}
+
+TEST(HintTable, DefaultsAreThoseOfTheSettings) {
+  for (const HintSpec& hint : hint_table()) {
+    Settings settings;
+    const Status status = set_hint(settings, hint.name, hint.default_value, Origin::command);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(format_hints(settings), "") << hint.name;
+  }
+}
+
+TEST(HintTable, EveryHintOfOursChangesItsSetting) {
+  // A value other than the default for each grammar; a hint that is parsed into nothing would print nothing.
+  for (const HintSpec& hint : hint_table()) {
+    const std::string name = hint.name;
+    if (name == "striping_factor") continue;
+    const std::string values = hint.values;
+    std::string value = "3";
+    if (values == "on | off") value = "off";
+    if (values.starts_with("strict")) value = "commit";
+    if (values.starts_with("automatic")) value = "message";
+    if (values.starts_with("mpiio")) value = "null";
+    if (values.starts_with("bytes")) value = "192k";
+    if (values == "a path") value = "/tmp/a b";
+    Settings settings;
+    const Status status = set_hint(settings, name, value, Origin::command);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_THAT(format_hints(settings), HasSubstr("=" + value)) << name;
+  }
+}
+
+TEST(Hints, SizesTakeBinarySuffixes) {
+  EXPECT_EQ(parsed("forebay_window_bytes=4096").window_bytes, 4096);
+  EXPECT_EQ(parsed("forebay_window_bytes=512k").window_bytes, 512 << 10);
+  EXPECT_EQ(parsed("forebay_window_bytes=2M").window_bytes, 2 << 20);
+  EXPECT_EQ(parsed("forebay_window_bytes=2MiB").window_bytes, 2 << 20);
+  EXPECT_EQ(parsed("forebay_window_bytes=3gb").window_bytes, std::int64_t{3} << 30);
+  EXPECT_EQ(parsed("forebay_window_bytes=1t").window_bytes, std::int64_t{1} << 40);
+  for (const char* bad : {"", "k", "-1", "1.5m", "1q", "1mm", "0x10", "99999999999999999999", "9999999t", "1 m x"})
+    EXPECT_THAT(failure(std::string("forebay_window_bytes=") + bad), HasSubstr("forebay_window_bytes")) << bad;
+}
+
+TEST(Hints, BooleansTakeTheCommonWords) {
+  for (const char* word : {"off", "false", "0", "disable", "OFF"})
+    EXPECT_FALSE(parsed(std::string("forebay_enable=") + word).enabled) << word;
+  for (const char* word : {"on", "true", "1", "enable", "True"})
+    EXPECT_TRUE(parsed(std::string("forebay_enable=") + word).enabled) << word;
+  EXPECT_THAT(failure("forebay_enable=maybe"), HasSubstr("on | off"));
+}
+
+TEST(Hints, BlanksAndEmptyEntriesDoNotMatter) {
+  const Settings settings = parsed(" ; forebay_mode = commit ;; forebay_link=put;");
+  EXPECT_EQ(settings.mode, Mode::commit);
+  EXPECT_EQ(settings.link, Link::put);
+}
+
+TEST(Hints, MalformedEntriesSayWhatIsWrong) {
+  EXPECT_THAT(failure("forebay_mode"), HasSubstr("key=value"));
+  EXPECT_THAT(failure("=3"), HasSubstr("without a name"));
+  EXPECT_THAT(failure("=\"3\""), HasSubstr("without a name"));
+  EXPECT_THAT(failure("forebay_stats=\"abc"), HasSubstr("quotes"));
+  EXPECT_THAT(failure("forebay_stats=\"abc\"d;forebay_mode=strict"), HasSubstr("quotes"));
+  EXPECT_THAT(failure("forebay_mode=fast"), testing::AllOf(HasSubstr("fast"), HasSubstr("strict | commit")));
+  EXPECT_THAT(failure("forebay_memory_bytes=1"), HasSubstr("at least 64k"));
+}
+
+TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
+  EXPECT_THAT(failure("forebay_stripe_byte=1m"), HasSubstr("did you mean forebay_stripe_bytes"));
+  EXPECT_THAT(failure("forebay_stripe=1m"), HasSubstr("forebay_stripe_bytes"));
+  EXPECT_THAT(failure("mode=commit"), HasSubstr("forebay_mode"));
+  EXPECT_THAT(failure("forebay_agregators_per_node=2"), HasSubstr("forebay_aggregators_per_node"));
+  EXPECT_THAT(failure("forebay_qqqqqqqq=2"), testing::AllOf(HasSubstr("forebay hints"), Not(HasSubstr("mean"))));
+}
+
+TEST(Hints, ABadCommandChangesNothing) {
+  Settings settings;
+  EXPECT_FALSE(parse_hints(settings, "forebay_mode=commit;forebay_mod=x", Origin::command).ok());
+  EXPECT_EQ(settings.mode, Mode::strict);
+}
+
+TEST(Hints, InfoKeepsItsGoodKeysAndIgnoresThoseOfOthers) {
+  Settings settings;
+  EXPECT_FALSE(parse_hints(settings, "forebay_mod=x;forebay_mode=commit;romio_cb_write=enable", Origin::info).ok());
+  EXPECT_EQ(settings.mode, Mode::commit);
+  EXPECT_TRUE(set_hint(settings, "romio_cb_write", "enable", Origin::info).ok());
+  EXPECT_FALSE(set_hint(settings, "romio_cb_write", "enable", Origin::call).ok());
+  EXPECT_FALSE(set_hint(settings, "forebay_mod", "x", Origin::info).ok());
+}
+
+TEST(Hints, NamesOfOthersAreUnderstoodAndYieldToOurs) {
+  const Settings settings = parsed("striping_unit=4m;striping_factor=8;cb_nodes=6;cb_buffer_size=16m", Origin::info);
+  EXPECT_EQ(settings.stripe_bytes, 4 << 20);
+  EXPECT_EQ(settings.aggregators, 6);
+  EXPECT_EQ(settings.aggregator_bytes, 16 << 20);
+  EXPECT_EQ(parsed("nc_num_aggrs_per_node=3", Origin::info).aggregators_per_node, 3);
+  EXPECT_EQ(parsed("forebay_stripe_bytes=2m;striping_unit=4m", Origin::info).stripe_bytes, 2 << 20);
+  EXPECT_EQ(parsed("striping_unit=4m;forebay_stripe_bytes=2m", Origin::info).stripe_bytes, 2 << 20);
+  EXPECT_EQ(parsed("forebay_stripe_bytes=2m;striping_unit=4m", Origin::command).stripe_bytes, 4 << 20);
+}
+
+TEST(Hints, PrintedHintsParseBack) {
+  for (const char* text : {"", "forebay_mode=commit;forebay_stripe_bytes=3000", "forebay_fail_rank=2;cb_nodes=4",
+                           "forebay_stats=\"/a;b\\\"c\\\\ \";forebay_enable=off", "striping_unit=1m"}) {
+    const std::string printed = format_hints(parsed(text));
+    EXPECT_EQ(format_hints(parsed(printed)), printed) << text;
+  }
+  EXPECT_EQ(parsed(format_hints(parsed("forebay_stats=\" a;b\\\"c\\\\ \""))).stats, " a;b\"c\\ ");
+  EXPECT_EQ(format_hints(parsed("striping_unit=1m")), "forebay_stripe_bytes=1m");
+}
+
+TEST(Hints, TheEnvironmentWinsAndNamesItself) {
+  Settings settings = parsed("forebay_mode=commit;forebay_link=put");
+  const Environment hints("FOREBAY_HINTS", "forebay_mode=strict;forebay_stats=/a");
+  {
+    const Environment stats("FOREBAY_STATS", "/b");
+    const Environment enable("FOREBAY_ENABLE", "off");
+    EXPECT_TRUE(apply_environment(settings).ok());
+  }
+  EXPECT_EQ(settings.mode, Mode::strict);
+  EXPECT_EQ(settings.link, Link::put);
+  EXPECT_EQ(settings.stats, "/b");
+  EXPECT_FALSE(settings.enabled);
+  const Environment bad("FOREBAY_HINTS", "forebay_mod=strict");
+  EXPECT_THAT(apply_environment(settings).message(), testing::StartsWith("FOREBAY_HINTS: "));
+}
+
+}  // namespace
+}  // namespace forebay
