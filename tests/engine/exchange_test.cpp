@@ -1,0 +1,186 @@
+// Marks, runs of marks, and packed messages, each against bit-by-bit references; layout against its equations.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "exchange/dirty_map.hpp"
+#include "exchange/node_window.hpp"
+#include "exchange/packing.hpp"
+#include "layout/layout.hpp"
+
+namespace forebay {
+namespace {
+
+TEST(DirtyMap, MarksAndFindsWhatABitVectorHolds) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 500; ++trial) {
+    constexpr std::int64_t kBits = 20000;
+    const int shift = static_cast<int>(random() % 4);
+    const std::int64_t origin = std::int64_t{1} << (20 + random() % 15);
+    std::vector<std::uint64_t> words(kBits / 64 + 1, 0);
+    std::vector<std::uint8_t> summary(words.size() / kSummaryWords + 1, 0);
+    std::vector<bool> plain(kBits, false);
+    std::vector<forebay::Run> runs;
+    for (std::int64_t at = static_cast<std::int64_t>(random() % 100); at < kBits;) {
+      const std::int64_t length = std::min<std::int64_t>(kBits - at, random() % 5 == 0 ? static_cast<std::int64_t>(random() % 3000) : 1);
+      runs.push_back({origin + (at << shift), 0, length << shift});
+      for (std::int64_t i = 0; i < length; ++i) plain[static_cast<std::size_t>(at + i)] = true;
+      at += length + static_cast<std::int64_t>(random() % (random() % 4 == 0 ? 2000 : 3));
+    }
+    mark_runs(words.data(), summary.data(), runs, origin, shift);
+    for (std::int64_t i = 0; i < kBits; ++i) {
+      ASSERT_EQ((words[static_cast<std::size_t>(i / 64)] >> (i % 64) & 1) != 0, plain[static_cast<std::size_t>(i)]);
+    }
+    for (std::size_t w = 0; w < words.size(); ++w) {
+      if (words[w] != 0) {
+        ASSERT_EQ(summary[w / kSummaryWords], 1) << "a touched word without its summary is lost";
+      }
+    }
+    const auto begin = static_cast<std::int64_t>(random() % kBits);
+    const std::int64_t end = begin + static_cast<std::int64_t>(random() % static_cast<unsigned>(kBits - begin + 1));
+    std::vector<bool> found(kBits, false);
+    std::int64_t last_end = -1;
+    for_each_bit_run(words.data(), begin, end, [&](std::int64_t at, std::int64_t bits) {
+      ASSERT_GT(bits, 0);
+      ASSERT_GT(at, last_end) << "runs are maximal";
+      last_end = at + bits;
+      for (std::int64_t i = 0; i < bits; ++i) found[static_cast<std::size_t>(at + i)] = true;
+    });
+    for (std::int64_t i = 0; i < kBits; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      ASSERT_EQ(found[k], plain[k] && i >= begin && i < end) << i;
+    }
+  }
+}
+
+// kind: 0 random bits, 1 regular, 2 long runs
+std::vector<bool> pattern(std::mt19937& random, std::int64_t bits, int kind) {
+  std::vector<bool> out(static_cast<std::size_t>(bits), false);
+  if (kind == 1) {
+    const std::size_t step = 2 + random() % 50;
+    for (std::size_t i = random() % step; i < out.size(); i += step) out[i] = true;
+  } else {
+    for (std::size_t i = 0; i < out.size();) {
+      const std::size_t length = kind == 0 ? 1 : 200 + random() % 500;
+      const bool on = random() % 2 == 0;
+      for (std::size_t k = 0; k < length && i < out.size(); ++k) out[i++] = on;
+    }
+  }
+  return out;
+}
+
+TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
+  std::mt19937 random(11);
+  std::array<int, 4> headers{};
+  for (int trial = 0; trial < 300; ++trial) {
+    const int shift = static_cast<int>(random() % 4);
+    const std::int64_t round = 65536;
+    const std::int64_t base = round * static_cast<std::int64_t>(random() % 1000000);
+    const std::vector<bool> bits = pattern(random, round >> shift, static_cast<int>(random() % 3));
+    std::vector<std::uint64_t> merged(static_cast<std::size_t>(round >> shift) / 64 + 1, 0);
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      if (bits[i]) merged[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    std::vector<Segment> segments;
+    for (std::int64_t at = 0; at < round;) {
+      const std::int64_t next = std::min<std::int64_t>(round, at + 8 * (1 + static_cast<std::int64_t>(random() % 2000)));
+      if (random() % 2 == 0) segments.push_back({base + at, base + next, 0});
+      at = next;
+    }
+    std::vector<std::byte> window(static_cast<std::size_t>(round));
+    for (auto& byte : window) byte = static_cast<std::byte>(random());
+
+    const PackPlan plan = plan_message(segments, base, shift, merged.data());
+    if (plan.runs == 0) continue;
+    ++headers[static_cast<std::size_t>(plan.header)];
+    std::vector<std::byte> message(static_cast<std::size_t>(plan.total()));
+    pack_message(plan, segments, base, shift, merged.data(), window.data(), message.data());
+
+    std::vector<std::byte> target(window.size(), std::byte{0});
+    std::vector<std::uint64_t> marks(merged.size(), 0);
+    ASSERT_TRUE(unpack_message(message, segments, base, shift, target.data(), marks.data()));
+    std::int64_t marked = 0;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      const std::int64_t at = base + (static_cast<std::int64_t>(i) << shift);
+      bool inside = false;
+      for (const Segment& s : segments) inside = inside || (at >= s.begin && at < s.end);
+      const bool put = bits[i] && inside;
+      ASSERT_EQ((marks[i / 64] >> (i % 64) & 1) != 0, put);
+      marked += put ? 1 : 0;
+      for (std::size_t b = i << shift; b < (i + 1) << shift; ++b) ASSERT_EQ(target[b], put ? window[b] : std::byte{0});
+    }
+    ASSERT_EQ(marked << shift, plan.data_bytes);
+    // Cut messages are noticed, not read past.
+    for (const std::size_t cut : {message.size() - 1, message.size() / 2, std::size_t{5}, std::size_t{0}}) {
+      EXPECT_FALSE(unpack_message({message.data(), cut}, segments, base, shift, target.data(), marks.data()));
+    }
+  }
+  EXPECT_GT(headers[1], 10);
+  EXPECT_GT(headers[2], 10);
+  EXPECT_GT(headers[3], 10);
+}
+
+TEST(NodeWindow, MergeCountsTheUnionOfAllRanks) {
+  std::mt19937 random(13);
+  constexpr std::int64_t kRound = 65536;
+  constexpr int kRanks = 3;
+  std::vector<std::byte> memory(NodeWindow::bytes_needed(kRanks, kRound) + 4096);
+  auto* aligned = memory.data() + (4096 - reinterpret_cast<std::uintptr_t>(memory.data()) % 4096);
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<bool> plain(kRound / 4, false);
+    std::vector<NodeWindow> windows;
+    for (int r = 0; r < kRanks; ++r) {
+      windows.emplace_back(aligned, kRanks, r, kRound);
+      windows.back().begin(2);
+      std::vector<forebay::Run> runs;
+      for (int i = 0; i < 200; ++i) {
+        const std::int64_t at = static_cast<std::int64_t>(random() % (kRound / 4));
+        runs.push_back({4 * at, 0, 4});
+        plain[static_cast<std::size_t>(at)] = true;
+      }
+      windows.back().mark(trial % 2, runs, 0);
+    }
+    const std::int64_t begin = 4 * static_cast<std::int64_t>(random() % (kRound / 4));
+    const std::int64_t end = begin + 4 * static_cast<std::int64_t>(random() % static_cast<unsigned>((kRound - begin) / 4 + 1));
+    std::vector<std::uint64_t> merged(kRound / 4 / 64 + 1);
+    std::int64_t expected = 0;
+    for (std::int64_t i = begin / 4; i < end / 4; ++i) expected += plain[static_cast<std::size_t>(i)] ? 4 : 0;
+    EXPECT_EQ(windows[0].merge(trial % 2, begin, end, merged.data()), expected);
+    for (NodeWindow& w : windows) w.clear(trial % 2);
+    EXPECT_EQ(windows[0].merge(trial % 2, 0, kRound, merged.data()), 0) << "clear forgets everything";
+  }
+}
+
+TEST(Layout, EquationsAndSegments) {
+  std::mt19937 random(17);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const std::int64_t stripe = 1 + static_cast<std::int64_t>(random() % 3000000);
+    const int owners = 1 + static_cast<int>(random() % 9);
+    const std::int64_t wanted = random() % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % 9000000);
+    const std::int64_t most = 4096 + static_cast<std::int64_t>(random() % 20000000);
+    const std::int64_t round = choose_round_bytes(stripe, owners, wanted, most);
+    ASSERT_GE(round, 4096);
+    ASSERT_EQ(round % 4096, 0);
+    ASSERT_LE(round, std::max<std::int64_t>(4096, most));
+    const Layout layout(stripe, round, owners);
+    const std::int64_t offset = static_cast<std::int64_t>(random()) * 1000;
+    // Equations 1 to 3 invert: the offset follows from owner, segment and displacement.
+    ASSERT_EQ((layout.segment(offset) * owners + layout.owner(offset)) * stripe + layout.displacement(offset), offset);
+    const std::int64_t base = layout.round_begin(offset);
+    ASSERT_LE(base, offset);
+    ASSERT_GT(base + round, offset);
+    std::int64_t at = base;
+    layout.for_each_segment(base, [&](const Segment& s) {
+      ASSERT_EQ(s.begin, at);
+      ASSERT_GT(s.end, s.begin);
+      ASSERT_EQ(s.begin / stripe, (s.end - 1) / stripe);
+      ASSERT_EQ(s.owner, layout.owner(s.begin));
+      at = s.end;
+    });
+    ASSERT_EQ(at, base + round);
+  }
+}
+
+}  // namespace
+}  // namespace forebay

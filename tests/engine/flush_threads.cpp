@@ -1,0 +1,238 @@
+// The window protocol with threads for ranks and plain memory for the window, so that the thread sanitizer sees every access; delays
+// are injected into sources and storage so that orders which only hold by luck do not hold here.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "engine/flush.hpp"
+#include "request/memory_source.hpp"
+#include "run_list_cursor.hpp"
+
+namespace forebay {
+namespace {
+
+using test::RunListCursor;
+
+void dawdle(std::mt19937& random, int most_usec) {
+  if (most_usec == 0 || random() % 4 != 0) return;
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(most_usec)));
+}
+
+// The file: plain memory. Owners write disjoint bytes, so no lock is needed, and the sanitizer tells when that is not so.
+class MemoryStorage final : public Storage {
+ public:
+  MemoryStorage(std::vector<std::byte>& file, unsigned seed, int delay) : file_(file), random_(seed), delay_(delay) {}
+
+  Status write(std::span<const Piece> pieces) override {
+    for (const Piece& p : pieces) {
+      dawdle(random_, delay_);
+      if (fail_) return {Code::io, "injected"};
+      std::memcpy(file_.data() + p.offset, p.data, static_cast<std::size_t>(p.length));
+    }
+    return {};
+  }
+  Status read(std::int64_t offset, std::byte* data, std::int64_t length) override {
+    dawdle(random_, delay_);
+    std::memcpy(data, file_.data() + offset, static_cast<std::size_t>(length));
+    return {};
+  }
+  void fail() { fail_ = true; }
+
+ private:
+  std::vector<std::byte>& file_;
+  std::mt19937 random_;
+  int delay_;
+  bool fail_ = false;
+};
+
+class SlowSource final : public Source {
+ public:
+  SlowSource(const std::byte* memory, unsigned seed, int delay) : below_(memory), random_(seed), delay_(delay) {}
+  void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
+    dawdle(random_, delay_);
+    below_.produce(runs, destination, origin);
+  }
+
+ private:
+  MemorySource below_;
+  std::mt19937 random_;
+  int delay_;
+};
+
+// A rail whose messages are vectors that all its members see between two barriers.
+class ThreadRail final : public Rail {
+ public:
+  struct Shared {
+    explicit Shared(int nodes)
+        : barrier(nodes), next(static_cast<std::size_t>(nodes)), sizes(static_cast<std::size_t>(nodes)),
+          messages(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes)) {}
+    std::barrier<> barrier;
+    std::vector<std::int64_t> next;
+    std::vector<std::vector<std::int64_t>> sizes;
+    std::vector<std::vector<std::byte>> messages;
+  };
+  ThreadRail(Shared& shared, int node) : s_(shared), node_(node) {}
+
+  Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) override {
+    const auto me = static_cast<std::size_t>(node_);
+    s_.next[me] = next;
+    s_.sizes[me].assign(send_bytes.begin(), send_bytes.end());
+    s_.barrier.arrive_and_wait();
+    least = *std::min_element(s_.next.begin(), s_.next.end());
+    s_.barrier.arrive_and_wait();
+    return {};
+  }
+  Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) override {
+    const auto me = static_cast<std::size_t>(node_);
+    const std::size_t nodes = s_.next.size();
+    for (std::size_t n = 0; n < nodes; ++n) {
+      auto& message = s_.messages[me * nodes + n];
+      message.resize(static_cast<std::size_t>(s_.sizes[me][n]));
+      if (message.empty()) continue;
+      pack(static_cast<int>(n), message);
+      ++counters.messages;
+    }
+    s_.barrier.arrive_and_wait();
+    Status status;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const auto& message = s_.messages[n * nodes + me];
+      if (!message.empty() && !unpack(static_cast<int>(n), message)) status = {Code::internal, "malformed"};
+    }
+    s_.barrier.arrive_and_wait();
+    return status;
+  }
+
+ private:
+  Shared& s_;
+  int node_;
+};
+
+struct Case {
+  int nodes;
+  int ranks;  // a node
+  int aggregators;
+  std::int64_t stripe;
+  std::int64_t round;
+  int delay;
+  int fail_node = -1;  // aggregator 0 of that node cannot write
+};
+
+// Every rank puts the elements that a random draw gives it, in several flushes over one window; compares with the plain image.
+void run_case(const Case& c, unsigned seed) {
+  constexpr std::int64_t kElements = 30000;
+  constexpr std::int64_t kWidth = 4;
+  constexpr std::int64_t kBegin = 1004;
+  constexpr int kFlushes = 3;
+  const int total = c.nodes * c.ranks;
+  std::vector<std::byte> file(kBegin + kElements * kWidth + 4096, std::byte{0x11});
+  std::vector<std::byte> expected = file;
+
+  std::vector<std::vector<std::vector<Run>>> runs(kFlushes, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
+  std::mt19937 random(seed);
+  std::vector<std::byte> data(kFlushes * kElements * kWidth);
+  for (auto& byte : data) byte = static_cast<std::byte>(random());
+  for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+    for (std::int64_t e = 0; e < kElements; ++e) {
+      const auto who = random() % static_cast<unsigned>(total + (flush == 1 ? 1 : 0));  // in one flush some elements are nobody's
+      if (who == static_cast<unsigned>(total)) continue;
+      const Run run{kBegin + e * kWidth, (static_cast<std::int64_t>(flush) * kElements + e) * kWidth, kWidth};
+      runs[flush][who].push_back(run);
+      std::memcpy(expected.data() + run.file, data.data() + run.stream, kWidth);
+    }
+  }
+
+  const std::size_t bytes = NodeWindow::bytes_needed(c.ranks, c.round);
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::vector<std::unique_ptr<void, Free>> memory;
+  for (int n = 0; n < c.nodes; ++n) {
+    memory.emplace_back(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+    std::memset(memory.back().get(), 0, bytes);
+  }
+  std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
+  for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  std::barrier agreement(total);  // stands for the reduction at the beginning of a flush
+  const Layout layout(c.stripe, c.round, c.nodes * c.aggregators);
+
+  std::vector<std::thread> threads;
+  std::vector<Status> outcome(static_cast<std::size_t>(total));
+  std::vector<Counters> counters(static_cast<std::size_t>(total));
+  for (int t = 0; t < total; ++t) {
+    threads.emplace_back([&, t] {
+      const int node = t / c.ranks;
+      const int local = t % c.ranks;
+      NodeWindow window(memory[static_cast<std::size_t>(node)].get(), c.ranks, local, c.round);
+      MemoryStorage storage(file, seed + static_cast<unsigned>(t), c.delay);
+      if (node == c.fail_node && local == 0) storage.fail();
+      FlushScratch scratch;
+      std::uint64_t sequence = 0;
+      std::unique_ptr<ThreadRail> rail;
+      if (local < c.aggregators && c.nodes > 1) rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);
+      for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+        RunListCursor cursor(runs[flush][static_cast<std::size_t>(t)]);
+        SlowSource source(data.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
+        const Put put{&cursor, &source};
+        Flush f{window, layout, storage, counters[static_cast<std::size_t>(t)], scratch, sequence};
+        f.rail = rail.get();
+        f.node = node;
+        f.nodes = c.nodes;
+        f.aggregator = local < c.aggregators ? local : -1;
+        f.shift = 2;
+        f.first = kBegin;
+        agreement.arrive_and_wait();
+        outcome[static_cast<std::size_t>(t)].update(run_flush(f, {&put, 1}));
+        // Over several nodes, whoever flushes agrees afterwards.
+        agreement.arrive_and_wait();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  if (c.fail_node >= 0) {
+    for (int t = 0; t < total; ++t) {
+      EXPECT_EQ(t / c.ranks == c.fail_node, !outcome[static_cast<std::size_t>(t)].ok()) << "thread " << t << ", seed " << seed;
+    }
+    return;
+  }
+  for (const Status& status : outcome) EXPECT_TRUE(status.ok()) << status.message();
+  std::int64_t put_bytes = 0;
+  for (const Counters& count : counters) put_bytes += count.bytes;
+  EXPECT_GT(put_bytes, kElements * kWidth * 2);
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    ASSERT_EQ(file[i], expected[i]) << "byte " << i << ", seed " << seed;
+  }
+}
+
+TEST(FlushThreads, OneNode) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    for (const int ranks : {1, 2, 4, 7}) run_case({1, ranks, std::min(ranks, 2), 4096, 8192, 200}, seed);
+  }
+}
+
+TEST(FlushThreads, StripeLargerThanTheRound) { run_case({1, 4, 2, 32768, 4096, 50}, 5); }
+
+TEST(FlushThreads, StripesThatAreNoPowerOfTwo) { run_case({1, 3, 3, 5000, 8192, 50}, 6); }
+
+TEST(FlushThreads, SeveralNodes) {
+  for (unsigned seed = 10; seed <= 12; ++seed) {
+    run_case({2, 4, 2, 4096, 16384, 100}, seed);
+    run_case({3, 2, 1, 4096, 12288, 100}, seed);
+    run_case({4, 1, 1, 4096, 16384, 0}, seed);
+  }
+}
+
+TEST(FlushThreads, AFailureReachesItsWholeNodeAndNobodyHangs) {
+  run_case({1, 4, 2, 4096, 8192, 0, 0}, 20);
+  run_case({2, 3, 2, 4096, 16384, 0, 1}, 21);
+}
+
+}  // namespace
+}  // namespace forebay
