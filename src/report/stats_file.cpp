@@ -1,0 +1,215 @@
+// The JSON document of reports, and how several programs add to one.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/hints.hpp"
+#include "report/report.hpp"
+
+namespace forebay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { reset(-1); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  void reset(int fd) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+
+ private:
+  int fd_;
+};
+
+std::int64_t average(std::int64_t sum, std::int64_t count) { return count > 0 ? sum / count : 0; }
+
+Json to_json(const FileReport& report) {
+  const FileFacts& facts = report.facts;
+  const Counters& c = report.total;
+  Json sizes = Json::array();
+  for (std::size_t i = 0; i < c.write_sizes.size(); ++i) {
+    if (c.write_sizes[i] == 0) continue;
+    const std::int64_t from = std::int64_t{1} << i;
+    sizes.push_back({{"from", from}, {"below", 2 * from}, {"count", c.write_sizes[i]}});
+  }
+  Json seconds = Json::object();
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    seconds[name_of(static_cast<Stage>(i))] = {{"max", report.seconds[i].max}, {"mean", report.seconds[i].mean}};
+  }
+  return {
+      {"path", facts.path},
+      {"driver", facts.driver},
+      {"active", true},
+      {"program", program_invocation_short_name},
+      {"ranks", report.ranks},
+      {"nodes", report.nodes},
+      {"ranks_per_node", {{"min", report.least_ranks_per_node}, {"max", report.most_ranks_per_node}}},
+      {"thread_level", facts.thread_level},
+      {"settings", format_hints(facts.settings)},
+      {"storage", facts.storage},
+      {"link", facts.link},
+      {"stripe_bytes", facts.stripe_bytes},
+      {"window_bytes", facts.window_bytes},
+      {"requests", c.requests},
+      {"pieces", c.pieces},
+      {"bytes", c.bytes},
+      {"average_piece_bytes", average(c.bytes, c.pieces)},
+      {"collective_flushes", c.collective_flushes},
+      {"independent_writes", c.independent_writes},
+      {"after_node_coalescing",
+       {{"runs", c.node_runs},
+        {"bytes", c.node_bytes},
+        {"average_run_bytes", average(c.node_bytes, c.node_runs)},
+        {"rounds", c.rounds}}},
+      {"between_nodes", {{"messages", c.messages}, {"bytes", c.message_bytes}, {"one_sided_puts", c.puts}}},
+      {"file_writes",
+       {{"count", c.writes},
+        {"bytes", c.written_bytes},
+        {"average_bytes", average(c.written_bytes, c.writes)},
+        {"aligned", c.aligned_writes},
+        {"unaligned", c.writes - c.aligned_writes},
+        {"bypass", c.bypass_writes},
+        {"bypass_bytes", c.bypass_bytes},
+        {"read_modify_write_blocks", c.rmw_blocks},
+        {"sizes", std::move(sizes)}}},
+      {"file_reads", {{"count", c.reads}, {"bytes", c.read_bytes}}},
+      {"seconds", std::move(seconds)},
+      {"memory",
+       {{"windows_bytes", c.window_bytes},
+        {"peak_sum_bytes", report.peak_sum_bytes},
+        {"peak_max_bytes", report.peak_max_bytes}}},
+      {"aggregators", report.aggregators},
+      {"notes", report.notes},
+  };
+}
+
+Json empty_document() { return {{"schema", schema_version}, {"forebay", FOREBAY_VERSION}, {"files", Json::array()}}; }
+
+// Paths need not be UTF-8, JSON must be.
+std::string text_of(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status read_all(int fd, std::string& text, const std::string& path) {
+  char buffer[65536];
+  for (;;) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got == 0) return {};
+    if (got < 0 && errno != EINTR) return from_errno(errno, "cannot read " + path);
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+Status write_all(int fd, const std::string& text, const std::string& path) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t put = ::write(fd, text.data() + done, text.size() - done);
+    if (put < 0 && errno != EINTR) return from_errno(errno, "cannot write " + path);
+    if (put > 0) done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+// The file that a symbolic link names is replaced, not the link.
+std::string resolved(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+// Opens and locks the document. Whoever held the lock before may have put another file in its place: then the lock is on a
+// file that nobody sees any more.
+Status open_locked(const std::string& path, Descriptor& lock) {
+  for (;;) {
+    lock.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (lock.get() < 0) return from_errno(errno, "cannot open the report file " + path);
+    struct stat mine {};
+    if (::fstat(lock.get(), &mine) != 0) return from_errno(errno, "cannot look at the report file " + path);
+    if (!S_ISREG(mine.st_mode)) return {Code::bad_argument, "the report file " + path + " is not a regular file"};
+    while (::flock(lock.get(), LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      // Lustre without its flock option, for one: one writer at a time is by far the usual case.
+      if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return {};
+      return from_errno(errno, "cannot lock the report file " + path);
+    }
+    struct stat now {};
+    if (::stat(path.c_str(), &now) == 0 && now.st_ino == mine.st_ino && now.st_dev == mine.st_dev) return {};
+  }
+}
+
+// A reader sees the old document or the new one.
+Status replace(const std::string& path, const std::string& text, int old_fd) {
+  std::string temporary = path + ".XXXXXX";
+  const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0) return from_errno(errno, "cannot write beside the report file " + path);
+  struct stat old {};
+  if (::fstat(old_fd, &old) == 0) (void)!::fchmod(fd.get(), old.st_mode & 0777);
+  Status status = write_all(fd.get(), text, temporary);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    status = from_errno(errno, "cannot replace the report file " + path);
+  }
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+bool is_document(const Json& json) {
+  return json.is_object() && json.value("schema", 0) == schema_version && json.contains("files") &&
+         json["files"].is_array();
+}
+
+}  // namespace
+
+std::string format_report(const FileReport& report) {
+  Json document = empty_document();
+  document["files"].push_back(to_json(report));
+  return text_of(document);
+}
+
+Status append_report(const std::string& stats_path, const FileReport& report) {
+  try {
+    const std::string path = resolved(stats_path);
+    Descriptor lock(-1);
+    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    std::string text;
+    if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
+    Json document = text.empty() ? empty_document() : Json::parse(text, nullptr, false);
+    if (!is_document(document)) {
+      return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
+    }
+    document["files"].push_back(to_json(report));
+    return replace(path, text_of(document), lock.get());
+  } catch (const std::exception& error) {
+    return {Code::internal, "cannot write the report to " + stats_path + ": " + error.what()};
+  }
+}
+
+Status start_report(const std::string& stats_path) {
+  try {
+    const std::string path = resolved(stats_path);
+    Descriptor lock(-1);
+    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    return replace(path, text_of(empty_document()), lock.get());
+  } catch (const std::exception& error) {
+    return {Code::internal, "cannot write " + stats_path + ": " + error.what()};
+  }
+}
+
+}  // namespace forebay
