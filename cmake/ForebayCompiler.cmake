@@ -10,6 +10,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
@@ -23,7 +24,7 @@ foreach(lang IN ITEMS C CXX)
   endif()
 endforeach()
 
-# Link PRIVATE. Empty once installed: it is in the export only because a static library names what it links.
+# Link PRIVATE, from a static library as $<BUILD_INTERFACE:forebay_warnings>: it is not installed.
 add_library(forebay_warnings INTERFACE)
 target_compile_options(
   forebay_warnings INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>>)

@@ -1,1 +1,51 @@
-# What `cmake --install` gives a user's project: the export of all rooms' targets, the package file and pkg-config files.
+# What `cmake --install` gives a user's project: headers, the export of all rooms' targets, a CMake package that finds
+# what they link, and pkg-config files. The rooms' own CMakeLists.txt install their targets into forebayTargets.
+include(CMakePackageConfigHelpers)
+set(FOREBAY_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/forebay")
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/forebay" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+foreach(name IN ITEMS pure core hdf5 pnetcdf)
+  if(TARGET forebay_${name})
+    set_target_properties(forebay_${name} PROPERTIES EXPORT_NAME ${name})
+  endif()
+endforeach()
+install(TARGETS forebay_pure forebay_core EXPORT forebayTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT forebayTargets NAMESPACE forebay:: DESTINATION "${FOREBAY_CMAKE_DIR}")
+
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/forebayConfig.cmake.in" "${PROJECT_BINARY_DIR}/forebayConfig.cmake"
+  INSTALL_DESTINATION "${FOREBAY_CMAKE_DIR}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/forebayConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/forebayConfig.cmake" "${PROJECT_BINARY_DIR}/forebayConfigVersion.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FindParallelHDF5.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindPnetCDF.cmake"
+        DESTINATION "${FOREBAY_CMAKE_DIR}")
+
+# The prefix is told from where the .pc file lies, so that an installed tree can be moved.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(FOREBAY_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH FOREBAY_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" FOREBAY_PC_PREFIX "\${pcfiledir}/${FOREBAY_PC_PREFIX}")
+endif()
+list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE FOREBAY_PC_MPI_CFLAGS)
+list(JOIN FOREBAY_PC_MPI_CFLAGS " " FOREBAY_PC_MPI_CFLAGS)
+list(JOIN MPI_C_LIBRARIES " " FOREBAY_PC_MPI_LIBS)
+
+# forebay_pkg_config(FILE DESCRIPTION CFLAGS LIBS)
+function(forebay_pkg_config file FOREBAY_PC_DESCRIPTION FOREBAY_PC_CFLAGS FOREBAY_PC_LIBS)
+  set(FOREBAY_PC_NAME ${file})
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/forebay.pc.in" "${PROJECT_BINARY_DIR}/${file}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${file}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+forebay_pkg_config(forebay "${PROJECT_DESCRIPTION}" "" "-lforebay_core -lforebay_pure -lstdc++ -pthread")
+if(TARGET forebay_hdf5)
+  forebay_pkg_config(forebay-hdf5 "Forebay's HDF5 driver" "-I${ParallelHDF5_INCLUDE_DIR}"
+                     "-lforebay_hdf5 ${ParallelHDF5_LIBRARY}")
+endif()
+if(TARGET forebay_pnetcdf)
+  forebay_pkg_config(forebay-pnetcdf "Forebay's PnetCDF driver" "-I${PnetCDF_INCLUDE_DIR}"
+                     "-lforebay_pnetcdf ${PnetCDF_LIBRARY}")
+endif()
