@@ -1,0 +1,113 @@
+// Finds the bound HDF5 library among those in the process, by the addresses of its functions.
+#include "library.hpp"
+
+#include <H5FDdevelop.h>
+#include <dlfcn.h>
+
+#include <string>
+
+namespace forebay::hdf5 {
+namespace {
+
+/// Where one of HDF5's functions that we call really is. H5FDctl, since a program that took its address would be odd: the
+/// address of a function that an executable takes may be that of a stub in the executable.
+bool bound_library(Dl_info& info) {
+  return dladdr(reinterpret_cast<const void*>(&H5FDctl), &info) != 0 && info.dli_fbase != nullptr;
+}
+
+class Symbols {
+ public:
+  Symbols() {
+    if (!bound_library(library_)) return;
+    handle_ = dlopen(library_.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle_ == nullptr) handle_ = dlopen(nullptr, RTLD_LAZY);  // HDF5 is part of the executable
+  }
+  ~Symbols() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  Symbols(const Symbols&) = delete;
+  Symbols& operator=(const Symbols&) = delete;
+
+  template <class Function>
+  void find(const char* name, Function*& out) {
+    void* address = handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+    Dl_info owner{};
+    if (address != nullptr && dladdr(address, &owner) != 0 && owner.dli_fbase == library_.dli_fbase) {
+      out = reinterpret_cast<Function*>(address);
+    } else if (missing_.empty()) {
+      missing_ = name;
+    }
+  }
+  const std::string& missing() const { return missing_; }
+  std::string path() const { return library_.dli_fname != nullptr ? library_.dli_fname : "?"; }
+
+ private:
+  Dl_info library_{};
+  void* handle_ = nullptr;
+  std::string missing_;
+};
+
+}  // namespace
+
+Status api_context(const ApiContext*& context) {
+  struct Found {
+    ApiContext functions;
+    Status status;
+    Found() {
+      Symbols symbols;
+      symbols.find("H5CX_get_io_xfer_mode", functions.get_io_xfer_mode);
+      symbols.find("H5CX_get_mpi_coll_datatypes", functions.get_mpi_coll_datatypes);
+      symbols.find("H5CX_get_mpio_coll_opt", functions.get_mpio_coll_opt);
+      symbols.find("H5CX_get_mpio_rank0_bcast", functions.get_mpio_rank0_bcast);
+      symbols.find("H5CX_get_mpi_file_flushing", functions.get_mpi_file_flushing);
+      symbols.find("H5Pget_driver", functions.get_driver);
+      if (!symbols.missing().empty()) {
+        status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " + symbols.missing() +
+                                         ", which says whether a transfer is collective"};
+      }
+    }
+  };
+  static const Found found;
+  context = &found.functions;
+  return found.status;
+}
+
+Status check_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  if (H5get_libversion(&major, &minor, &release) < 0) return {Code::unsupported, "HDF5 does not tell its version"};
+  if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR) return {};
+  const auto version = [](unsigned a, unsigned b) { return std::to_string(a) + "." + std::to_string(b); };
+  return {Code::unsupported, "this driver was built for HDF5 " + version(H5_VERS_MAJOR, H5_VERS_MINOR) +
+                                 ", the program runs HDF5 " + version(major, minor) + "." + std::to_string(release)};
+}
+
+Status check_same_mpi() {
+  Dl_info library{};
+  Dl_info ours{};
+  Dl_info theirs{};
+  if (!bound_library(library) || dladdr(reinterpret_cast<const void*>(&MPI_Get_library_version), &ours) == 0) return {};
+  void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return {};  // part of the executable, as the symbols of its MPI then are
+  const void* address = dlsym(handle, "MPI_Get_library_version");
+  dlclose(handle);
+  if (address == nullptr || dladdr(address, &theirs) == 0 || theirs.dli_fbase == ours.dli_fbase) return {};
+  return {Code::unsupported, std::string("the HDF5 library uses the MPI library ") + theirs.dli_fname +
+                                 ", this driver was built for " + ours.dli_fname};
+}
+
+Status check_same_library(const void* caller) {
+  Dl_info ours{};
+  Dl_info theirs{};
+  if (!bound_library(ours) || dladdr(caller, &theirs) == 0) {
+    return {Code::unsupported, "cannot tell which HDF5 library loads the driver"};
+  }
+  if (ours.dli_fbase == theirs.dli_fbase) return {};
+  return {Code::unsupported,
+          std::string("the driver cannot be used by ") + theirs.dli_fname +
+              ", it works with the parallel HDF5 library " + ours.dli_fname +
+              " only (a serial program such as h5dump reads Forebay's files without any driver)"};
+}
+
+}  // namespace forebay::hdf5

@@ -1,0 +1,243 @@
+// A file's life: open, flush, truncate, close, delete; in the order of collective calls that the stock driver has.
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "config.hpp"
+#include "driver.hpp"
+#include "errors.hpp"
+#include "mpi/handles.hpp"
+#include "stock.hpp"
+#include "storage/mpiio.hpp"
+
+namespace forebay::hdf5 {
+namespace {
+
+int access_mode(unsigned flags) {
+  int mode = (flags & H5F_ACC_RDWR) != 0 ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  if ((flags & H5F_ACC_CREAT) != 0) mode |= MPI_MODE_CREATE;
+  if ((flags & H5F_ACC_EXCL) != 0) mode |= MPI_MODE_EXCL;
+  return mode;
+}
+
+/// The program's hints with those that MPI-IO says are in use written over them. Never null: HDF5 takes that for a failure.
+mpi::Info hints_in_use(MPI_File file, MPI_Info from_program) {
+  mpi::Info merged;
+  if (from_program != MPI_INFO_NULL) {
+    MPI_Info_dup(from_program, merged.address());
+  } else {
+    MPI_Info_create(merged.address());
+  }
+  mpi::Info used;
+  if (MPI_File_get_info(file, used.address()) != MPI_SUCCESS || !used) return merged;
+  int keys = 0;
+  MPI_Info_get_nkeys(used.get(), &keys);
+  for (int i = 0; i < keys; ++i) {
+    std::array<char, MPI_MAX_INFO_KEY + 1> key{};
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    MPI_Info_get_nthkey(used.get(), i, key.data());
+    MPI_Info_get(used.get(), key.data(), MPI_MAX_INFO_VAL, value.data(), &found);
+    if (found != 0) MPI_Info_set(merged.get(), key.data(), value.data());
+  }
+  return merged;
+}
+
+/// Whether HDF5 expects MPI_File_sync after collective writes, by the rule of its own driver (UnifyFS).
+bool needs_sync(MPI_Info used) {
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  MPI_Info_get(used, "romio_visibility_immediate", MPI_MAX_INFO_VAL, value.data(), &found);
+  bool needed = found != 0 && std::strcmp(value.data(), "false") == 0;
+  if (const char* text = std::getenv("HDF5_DO_MPI_FILE_SYNC")) {
+    if (std::strcmp(text, "TRUE") == 0 || std::strcmp(text, "1") == 0) needed = true;
+    if (std::strcmp(text, "FALSE") == 0 || std::strcmp(text, "0") == 0) needed = false;
+  }
+  return needed;
+}
+
+/// Communicator and hints for this file. With HDF5_DRIVER alone nobody set a communicator: all ranks open it.
+Status mpi_params(hid_t fapl, mpi::Comm& comm, mpi::Info& info, bool& set_by_program) {
+  if (!mpi::alive()) return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
+  if (Status status = get_mpi_params(fapl, comm.address(), info.address()); !status.ok()) return status;
+  set_by_program = static_cast<bool>(comm);
+  if (!comm) MPI_Comm_dup(MPI_COMM_WORLD, comm.address());
+  return {};
+}
+
+/// Lets the program read the hints in use from its access list, as the stock driver does. By the property's name, since
+/// H5Pset_mpi_params would duplicate the communicator once more.
+void show_hints(hid_t fapl, MPI_Info used) {
+  constexpr const char* property = "mpi_params_info";
+  if (H5Pexist(fapl, property) > 0) H5Pset(fapl, property, &used);
+}
+
+/// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the open.
+Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settings& settings) {
+  Status status = resolve_settings(info, f.config.hints, settings);
+  std::array<int, 2> all{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_MIN, comm);
+  if (!status.ok()) return status;
+  if (all[0] == 0) return {Code::peer, "the hints of another rank are wrong"};
+  settings.enabled = all[1] != 0;
+  if (settings.mode != Mode::strict) {
+    if (f.rank == 0) warn_once("forebay_mode=commit is not possible for HDF5 files yet, they are written in strict mode");
+    settings.mode = Mode::strict;
+  }
+  return {};
+}
+
+/// Rank 0's size of the file, on all ranks. Right after open HDF5 takes it for the truth.
+Status agreed_size(DriverFile& f, std::int64_t& bytes) {
+  Status status;
+  bytes = -1;
+  if (f.rank == 0) status = f.core->size(bytes);
+  if (!status.ok()) bytes = -1;
+  MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, f.comm);
+  if (bytes < 0 && status.ok()) return {Code::peer, "rank 0 cannot find the size of " + f.core->path()};
+  return status;
+}
+
+Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr, MPI_Comm comm,
+                     MPI_Info info) {
+  if (Status status = open_stock(name, flags, fapl, maxaddr, comm, info, f.stock); !status.ok()) return status;
+  void* handle = nullptr;
+  if (f.stock->cls->get_handle(f.stock, fapl, &handle) < 0 || handle == nullptr) {
+    H5FDclose(f.stock);
+    return {Code::internal, "the stock MPI-IO driver gives no file handle"};
+  }
+  f.handle = *static_cast<MPI_File*>(handle);
+  return {};
+}
+
+Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
+  if (Status status = api_context(f.context); !status.ok()) return status;
+  if (Status status = check_version(); !status.ok()) return status;
+  if (Status status = config_of(fapl, f.config); !status.ok()) return status;
+  mpi::Comm comm;
+  mpi::Info info;
+  bool set_by_program = false;
+  if (Status status = mpi_params(fapl, comm, info, set_by_program); !status.ok()) return status;
+  f.rank = mpi::rank(comm.get());
+  f.ranks = mpi::size(comm.get());
+
+  FileOptions options;
+  options.path = name;
+  options.amode = access_mode(flags);
+  options.info = info.get();
+  options.driver = "hdf5";
+  if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok()) return status;
+  if (!options.settings.enabled) {
+    if (f.rank == 0) warn_once("HDF5 runs on its stock driver: forebay_enable is off");
+    return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get());
+  }
+
+  Status status = File::open(comm.get(), options, f.core);
+  if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
+    if (f.rank == 0) warn_once("HDF5 runs on its stock driver: " + status.message());
+    // Forebay may have created the file before it refused.
+    return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, comm.get(), info.get());
+  }
+  if (!status.ok()) return status;
+
+  f.handle = f.core->handle();
+  f.comm = f.core->comm();
+  mpi::Info used = hints_in_use(f.handle, info.get());
+  f.sync_required = needs_sync(used.get());
+  std::int64_t size = 0;
+  status = agreed_size(f, size);
+  if (status.ok() && size > 0 && (flags & H5F_ACC_TRUNC) != 0) {
+    size = 0;
+    status = f.core->set_size(0);
+    // Nobody may return before all have truncated, or the first writes would be cut off.
+    MPI_Barrier(f.comm);
+  }
+  if (status.ok() && set_by_program) show_hints(fapl, used.get());
+  if (!status.ok()) {
+    (void)f.core->close();
+    f.core.reset();
+    return status;
+  }
+  f.info = used.release();
+  f.eof = static_cast<haddr_t>(size);
+  return {};
+}
+
+}  // namespace
+
+H5FD_t* open_file(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
+  std::unique_ptr<DriverFile> file;
+  const herr_t result = guarded("open", [&]() -> Status {
+    if (name == nullptr || *name == '\0') return {Code::bad_argument, "no file name"};
+    file = std::make_unique<DriverFile>();
+    return open_into(*file, name, flags, fapl, maxaddr);
+  });
+  return result < 0 ? nullptr : &file.release()->pub;
+}
+
+herr_t close_file(H5FD_t* file) {
+  return guarded("close", [&]() -> Status {
+    std::unique_ptr<DriverFile> f(&driver_file(file));
+    if (f->stock != nullptr) {
+      if (H5FDclose(f->stock) < 0) return {Code::io, "the stock MPI-IO driver cannot close the file"};
+      return {};
+    }
+    if (!mpi::alive()) {
+      // HDF5 was set up before MPI and shuts down after it. What was written is in the file; its handles are gone with MPI.
+      (void)f->core.release();
+      return {};
+    }
+    Status status = f->core->close();
+    if (f->info != MPI_INFO_NULL) MPI_Info_free(&f->info);
+    return status;
+  });
+}
+
+herr_t flush_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
+  DriverFile& f = driver_file(file);
+  if (f.stock != nullptr) return f.stock->cls->flush(f.stock, dxpl, closing);
+  return guarded("flush", [&]() -> Status {
+    if (closing) return {};
+    return f.core->sync();
+  });
+}
+
+herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
+  DriverFile& f = driver_file(file);
+  if (f.stock != nullptr) return f.stock->cls->truncate(f.stock, dxpl, closing);
+  return guarded("truncate", [&]() -> Status {
+    if (f.eoa == f.last_eoa) return {};
+    if (f.eoa > static_cast<haddr_t>(INT64_MAX)) return {Code::bad_argument, "the file is larger than MPI can address"};
+    // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
+    if (!f.context->get_mpi_file_flushing()) MPI_Barrier(f.comm);
+    std::int64_t size = 0;
+    if (Status status = agreed_size(f, size); !status.ok()) return status;
+    if (static_cast<haddr_t>(size) != f.eoa) {
+      Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa));
+      MPI_Barrier(f.comm);
+      if (!status.ok()) return status;
+    }
+    f.last_eoa = f.eoa;
+    return {};
+  });
+}
+
+herr_t delete_file(const char* name, hid_t fapl) {
+  return guarded("delete", [&]() -> Status {
+    mpi::Comm comm;
+    mpi::Info info;
+    bool set_by_program = false;
+    if (Status status = mpi_params(fapl, comm, info, set_by_program); !status.ok()) return status;
+    MPI_Barrier(comm.get());
+    Status status;
+    if (mpi::rank(comm.get()) == 0) {
+      const int error = MPI_File_delete(name, info.get());
+      if (error != MPI_SUCCESS) status = from_mpi(error, std::string("cannot delete ") + name);
+    }
+    MPI_Barrier(comm.get());  // nobody may create the next file of this name before the old one is gone
+    return status;
+  });
+}
+
+}  // namespace forebay::hdf5

@@ -1,0 +1,94 @@
+// Cursors over a pair of HDF5 selections: streamed where the file's order ascends, indexed by round where it does not.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "request/cursor.hpp"
+#include "selection.hpp"
+
+namespace forebay::hdf5 {
+
+enum class Direction { write, read };
+
+/// What the cursors of one call share: failures while walking, which end the walk and are reported by the call.
+struct WalkFailure {
+  Status status;
+};
+
+/// The cursor for a pair that selects something. Where both selections are boxes or regular, it is arithmetic alone.
+/// For reading, the order of runs within a round is free.
+std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
+                                    WalkFailure& failure);
+
+/// Selections whose file order ascends: hyperslabs of any form. Holds two iterators and their batches between start and end.
+class PairStream final : public Cursor {
+ public:
+  PairStream(const Pair& pair, const Shape& file, const Shape& memory, WalkFailure& failure);
+
+  Extent hull() const override { return hull_; }
+  std::int64_t alignment() const override { return alignment_; }
+  void start(std::int64_t round_bytes) override;
+  std::int64_t peek() override;
+  std::size_t take(std::int64_t limit, std::span<Run> out) override;
+
+ private:
+  Pair pair_;
+  Shape file_;
+  Shape memory_;
+  WalkFailure& failure_;
+  Extent hull_;
+  std::int64_t alignment_;
+  PairWalk walk_;
+  bool done_ = true;
+};
+
+/// Point selections. They are walked and bucketed by round when a round is first asked for, in several passes where one
+/// index would be too large; points that ascend need no buckets, and a caller that takes everything at once gets list order.
+class PointCursor final : public Cursor {
+ public:
+  PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction, WalkFailure& failure);
+
+  Extent hull() const override { return hull_; }
+  std::int64_t alignment() const override { return alignment_; }
+  void start(std::int64_t round_bytes) override;
+  std::int64_t peek() override;
+  std::size_t take(std::int64_t limit, std::span<Run> out) override;
+
+ private:
+  enum class Mode { fresh, stream, list, done };
+  /// The runs of one round within runs_.
+  struct Bucket {
+    std::size_t end;
+    std::int64_t least;  ///< lowest file offset
+  };
+  static constexpr std::size_t kMostRuns = std::size_t{1} << 18;
+
+  void prepare();
+  bool next_pass();
+  void collect(std::int64_t begin, std::int64_t end);
+  void bucket();
+  std::size_t take_listed(std::int64_t limit, std::span<Run> out);
+  std::size_t take_sorted_batches(std::span<Run> out);
+  void finish();
+
+  Pair pair_;
+  Shape file_;
+  Shape memory_;
+  Direction direction_;
+  WalkFailure& failure_;
+  Extent hull_;
+  std::int64_t alignment_;
+  std::int64_t round_ = 1;
+  Mode mode_ = Mode::done;
+  bool ascending_ = false;
+  PairWalk walk_;
+  std::vector<Run> runs_;
+  std::size_t at_ = 0;
+  std::vector<Bucket> buckets_;
+  std::size_t bucket_ = 0;
+  std::vector<std::int64_t> passes_;  ///< file offsets at which later passes end
+  std::size_t pass_ = 0;
+};
+
+}  // namespace forebay::hdf5

@@ -1,0 +1,93 @@
+// One I/O call of HDF5 as puts: which selections and vector entries share a cursor, and how memory becomes a stream.
+#pragma once
+
+#include <H5FDdevelop.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.hpp"
+#include "pair_cursor.hpp"
+#include "request/memory_source.hpp"
+#include "request/put.hpp"
+
+namespace forebay::hdf5 {
+
+/// A part of a call: one run, or a pair of selections.
+struct Segment {
+  Extent hull;
+  std::int64_t bytes = 0;
+  bool one_run = false;
+  Pair pair;  ///< one_run: only `stream` counts
+};
+
+/// Segments one after the other, each opened when it is reached and let go when it is through: a dataset of 10^5 chunks costs
+/// a few words a chunk. Their hulls ascend without overlap, or there is only one.
+class ChainCursor final : public Cursor {
+ public:
+  ChainCursor(std::vector<Segment> segments, Direction direction, WalkFailure& failure);
+
+  Extent hull() const override { return hull_; }
+  std::int64_t alignment() const override { return alignment_; }
+  void start(std::int64_t round_bytes) override;
+  std::int64_t peek() override;
+  std::size_t take(std::int64_t limit, std::span<Run> out) override;
+
+ private:
+  bool open_segment();
+
+  std::vector<Segment> segments_;
+  Direction direction_;
+  WalkFailure& failure_;
+  Extent hull_;
+  std::int64_t alignment_ = 1;
+  std::int64_t round_ = 1;
+  std::size_t at_ = 0;
+  std::int64_t done_bytes_ = 0;      ///< of the current segment, where it is one run
+  std::unique_ptr<Cursor> current_;  ///< where it is a pair
+};
+
+/// Collects a call and cuts it into puts. Buffers and dataspaces must live and stay as they are until it is gone.
+class Request {
+ public:
+  explicit Request(Direction direction) : direction_(direction) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  /// HDF5's lists, in which a size of 0 or a buffer of NULL means "as the one before, from here on".
+  Status add_selections(std::size_t count, const hid_t memory_spaces[], const hid_t file_spaces[],
+                        const haddr_t offsets[], const std::size_t element_sizes[], const void* const buffers[]);
+  Status add_vector(std::size_t count, const haddr_t addrs[], const std::size_t sizes[], const void* const buffers[]);
+  Status add_bytes(haddr_t addr, std::size_t size, const void* buffer);
+
+  /// The puts of all that was added; later ones win where they overlap.
+  std::span<const Put> puts();
+
+  /// Where the stream begins. For reading, cast from what HDF5 gave as writable.
+  const std::byte* memory() const { return base_; }
+
+  /// What went wrong while cursors walked.
+  const Status& failure() const { return failure_.status; }
+
+ private:
+  /// A long segment has a put of its own: whether a put passes by the windows is decided for the whole of it.
+  static constexpr std::int64_t kOwnPut = 256 << 10;
+
+  void add(Segment segment, const void* buffer);
+  void make_puts(std::vector<Segment> segments);
+  void make_put(std::vector<Segment> segments);
+
+  Direction direction_;
+  WalkFailure failure_;
+  std::vector<Segment> segments_;  ///< streams as addresses, until puts() finds the lowest
+  const std::byte* base_ = nullptr;
+  std::deque<ChainCursor> cursors_;
+  std::unique_ptr<MemorySource> source_;
+  std::vector<Put> puts_;
+};
+
+}  // namespace forebay::hdf5

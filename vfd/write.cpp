@@ -1,0 +1,84 @@
+// HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective one returns
+// on no rank before they are there from all ranks.
+#include "driver.hpp"
+#include "errors.hpp"
+#include "request.hpp"
+#include "views.hpp"
+
+namespace forebay::hdf5 {
+namespace {
+
+/// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
+Status write_request(DriverFile& f, Request& request, Status status) {
+  std::span<const Put> puts;
+  if (status.ok()) puts = request.puts();
+  const bool collective = f.collective();
+  f.eof = HADDR_UNDEF;
+  if (f.atomic()) {
+    status.update(write_atomic(f, puts, request.memory(), collective));
+  } else if (collective) {
+    // Also where the program asked for individual transfers within a collective call: all ranks are here all the same.
+    Status written = f.core->write_all(puts);
+    if (f.sync_required) written.update(f.core->sync());
+    status.update(std::move(written));
+  } else if (!puts.empty()) {
+    status.update(f.core->write(puts));
+  }
+  status.update(request.failure());
+  return status;
+}
+
+}  // namespace
+
+herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, const void* buffer) {
+  DriverFile& f = driver_file(file);
+  if (f.stock != nullptr) return f.stock->cls->write(f.stock, type, dxpl, addr, size, buffer);
+  return guarded("write", [&]() -> Status {
+    if (f.collective()) {
+      // `size` counts a datatype that waits in the API context, and differs from rank to rank.
+      ViewTransfer transfer;
+      transfer.offset = static_cast<MPI_Offset>(addr);
+      transfer.buffer = const_cast<void*>(buffer);
+      transfer.count = static_cast<int>(size);
+      if (f.context->get_mpi_coll_datatypes(&transfer.type, &transfer.file_type) < 0) {
+        return {Code::internal, "HDF5 does not tell the datatypes of a collective write"};
+      }
+      H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
+      f.context->get_mpio_coll_opt(&option);
+      f.eof = HADDR_UNDEF;
+      return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO);
+    }
+    f.eof = HADDR_UNDEF;
+    if (!f.atomic()) return f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    Request request(Direction::write);
+    Status status = request.add_bytes(addr, size, buffer);
+    return write_request(f, request, std::move(status));
+  });
+}
+
+herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[], size_t sizes[],
+                    const void* buffers[]) {
+  DriverFile& f = driver_file(file);
+  if (f.stock != nullptr) return f.stock->cls->write_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
+  return guarded("write_vector", [&]() -> Status {
+    Request request(Direction::write);
+    Status status = request.add_vector(count, addrs, sizes, buffers);
+    return write_request(f, request, std::move(status));
+  });
+}
+
+herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t memory_spaces[],
+                       hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[], const void* buffers[]) {
+  DriverFile& f = driver_file(file);
+  if (f.stock != nullptr) {
+    return f.stock->cls->write_selection(f.stock, type, dxpl, count, memory_spaces, file_spaces, offsets, element_sizes,
+                                         buffers);
+  }
+  return guarded("write_selection", [&]() -> Status {
+    Request request(Direction::write);
+    Status status = request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
+    return write_request(f, request, std::move(status));
+  });
+}
+
+}  // namespace forebay::hdf5
