@@ -1,0 +1,121 @@
+// Search path, fit, loading.
+#include "driver.hpp"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "needed.hpp"
+
+namespace forebay::preload {
+namespace {
+
+bool readable(char (&path)[PATH_MAX], const char* folder, size_t length, const char* file) {
+  const int needed = snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, file);
+  return needed > 0 && static_cast<size_t>(needed) < sizeof path && access(path, R_OK) == 0;
+}
+
+bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
+  const char* list = getenv("FOREBAY_LIBDIR");
+  if (list != nullptr && *list != '\0') {
+    for (const char* folder = list; *folder != '\0';) {
+      const size_t length = strcspn(folder, ":");
+      if (length > 0 && readable(path, folder, length, file)) return true;
+      folder += length;
+      if (*folder == ':') ++folder;
+    }
+    reason.set("there is no %s in FOREBAY_LIBDIR=%s", file, list);
+    return false;
+  }
+  const Object own = object_of(reinterpret_cast<const void*>(&load_driver));
+  const char* slash = strrchr(own.path, '/');
+  if (slash == nullptr) {
+    reason.set("cannot tell where %s is; set FOREBAY_LIBDIR", file);
+    return false;
+  }
+  const auto length = static_cast<size_t>(slash - own.path);
+  char above[PATH_MAX];
+  snprintf(above, sizeof above, "%.*s/..", static_cast<int>(length), own.path);
+  if (readable(path, own.path, length, file) || readable(path, above, strlen(above), file)) return true;
+  reason.set("there is no %s beside %s", file, own.path);
+  return false;
+}
+
+/// What the driver asks for among the libraries whose names begin with `prefix`, against the one that is loaded.
+struct Fit {
+  const char* prefix;
+  const char* loaded;
+  bool asked = false;
+  bool found = false;
+  char name[256] = "";
+};
+
+void compare(const char* needed, void* argument) {
+  auto& fit = *static_cast<Fit*>(argument);
+  if (strncmp(needed, fit.prefix, strlen(fit.prefix)) != 0) return;
+  if (!fit.asked) snprintf(fit.name, sizeof fit.name, "%s", needed);
+  fit.asked = true;
+  if (strcmp(needed, fit.loaded) == 0) fit.found = true;
+}
+
+bool fits(const char* path, const char* prefix, const Object& loaded, const char* kind, Reason& reason) {
+  const bool unknown = loaded.start == nullptr;
+  const bool inside = !unknown && *loaded.path == '\0';
+  Fit fit{prefix, inside ? "" : loaded.soname};
+  if (!for_each_needed(path, &compare, &fit)) {
+    reason.set("%s is not a shared library of this machine", path);
+    return false;
+  }
+  if (!fit.asked || fit.found) return true;
+  reason.set("%s was built for %s, but this program's %s is %s", path, fit.name, kind,
+             unknown ? "not found" : inside ? "part of the executable" : loaded.soname);
+  return false;
+}
+
+/// The MPI library that the code behind `stock` calls. PMPI: a profiler may stand before the plain names.
+Object mpi_of(const Definition& stock) {
+  void* address = stock.handle() != nullptr ? dlsym(stock.handle(), "PMPI_Init") : nullptr;
+  if (address == nullptr) address = dlsym(RTLD_DEFAULT, "PMPI_Init");
+  return address != nullptr ? object_of(address) : Object{};
+}
+
+}  // namespace
+
+void Reason::set(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+}
+
+bool enabled(Reason& reason) {
+  const char* value = getenv("FOREBAY_ENABLE");
+  if (value == nullptr) return true;
+  constexpr const char* words[] = {"off", "0", "false", "no", "disable"};
+  for (const char* off : words) {
+    if (strcasecmp(value, off) == 0) {
+      reason.set("FOREBAY_ENABLE=%s", value);
+      return false;
+    }
+  }
+  return true;
+}
+
+void* load_driver(const char* file, const char* prefix, const Definition& stock, Reason& reason) {
+  char path[PATH_MAX];
+  if (!find_driver(file, path, reason)) return nullptr;
+  const Object library = object_of(stock.address());
+  const char* kind = strcmp(prefix, "libhdf5") == 0 ? "HDF5" : "PnetCDF";
+  if (!fits(path, prefix, library, kind, reason)) return nullptr;
+  if (!fits(path, "libmpi", mpi_of(stock), "MPI", reason)) return nullptr;
+  void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) reason.set("%s", dlerror());
+  return handle;
+}
+
+}  // namespace forebay::preload

@@ -1,0 +1,175 @@
+// HDF5's functions that lead a program to Forebay's driver, and those that must go on telling it what it expects.
+//
+// MPI handles are pointers in one MPI and integers in another; both pass through a machine word unharmed. hid_t is 64 bits.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "driver.hpp"
+#include "export.hpp"
+#include "process.hpp"
+#include "say.hpp"
+
+namespace forebay::preload {
+namespace {
+
+using SetFapl = int (*)(int64_t, uintptr_t, uintptr_t);
+using GetFapl = int (*)(int64_t, uintptr_t*, uintptr_t*);
+using GetDriver = int64_t (*)(int64_t);
+using Create = int64_t (*)(const char*, unsigned, int64_t, int64_t);
+
+/// The one HDF5 of the process that Forebay serves, once it does.
+struct Attached {
+  const void* library = nullptr;
+  SetFapl set = nullptr;
+  GetFapl get = nullptr;
+  int64_t (*get_driver)(int64_t, int64_t) = nullptr;
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+Attached attached;
+bool tried = false;
+bool told = false;
+
+class Lock {
+ public:
+  Lock() { pthread_mutex_lock(&mutex); }
+  ~Lock() { pthread_mutex_unlock(&mutex); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+};
+
+template <class Function>
+bool find(void* handle, const char* name, Function*& out, Reason& reason) {
+  out = reinterpret_cast<Function*>(dlsym(handle, name));
+  if (out == nullptr) reason.set("%s", dlerror());
+  return out != nullptr;
+}
+
+bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
+  if (!enabled(reason)) return false;
+  Object libraries[2];
+  if (count_definitions("H5open", libraries) > 1) {
+    reason.set("this program has two HDF5 libraries, %s and %s", display_name(libraries[0]), display_name(libraries[1]));
+    return false;
+  }
+  void* driver = load_driver("libforebay_hdf5.so", "libhdf5", stock_set, reason);
+  if (driver == nullptr) return false;
+  int (*attach_to)(void*, void*) = nullptr;
+  const char* (*refusal)() = nullptr;
+  Attached entry;
+  const Definition stock_get = find_definition("H5Pget_fapl_mpio", caller);
+  if (find(driver, "forebay_hdf5_attach", attach_to, reason) && find(driver, "forebay_hdf5_refusal", refusal, reason) &&
+      find(driver, "forebay_hdf5_set_fapl_mpio", entry.set, reason) &&
+      find(driver, "forebay_hdf5_get_fapl_mpio", entry.get, reason) &&
+      find(driver, "forebay_hdf5_get_driver", entry.get_driver, reason)) {
+    if (attach_to(stock_set.address(), stock_get.address()) == 0) {
+      entry.library = object_of(stock_set.address()).start;
+      attached = entry;
+      return true;
+    }
+    reason.set("%s", refusal());
+  }
+  dlclose(driver);
+  return false;
+}
+
+/// Null where the call is the stock driver's; the first such call says why. Only a program that selects MPI-IO gets here with
+/// `caller`, so nobody else loads a driver.
+const Attached* driver_for(const Definition& stock_set, const void* caller, uintptr_t comm) {
+  const Lock lock;
+  const Object library = object_of(stock_set.address());
+  if (attached.library != nullptr && attached.library == library.start) return &attached;
+  Reason reason;
+  if (!tried) {
+    tried = true;
+    if (attach(stock_set, caller, reason)) {
+      if (verbose()) say("HDF5 (%s) runs on Forebay's driver", library.path);
+      return &attached;
+    }
+  } else {
+    reason.set("another HDF5 library of this program, %s, is served", display_name(object_of(attached.library)));
+  }
+  if (!told) {
+    told = true;
+    if (verbose() || is_first(stock_set.handle(), comm)) say("HDF5 runs on its stock driver: %s", reason.text);
+  }
+  return nullptr;
+}
+
+const Attached* driver_if_attached(const Definition& stock) {
+  const Lock lock;
+  return attached.library != nullptr && attached.library == object_of(stock.address()).start ? &attached : nullptr;
+}
+
+/// A program that writes with an HDF5 without MPI has nothing that Forebay could serve; says so once.
+void tell_if_serial(const Definition& create) {
+  static bool seen = false;
+  {
+    const Lock lock;
+    if (seen) return;
+    seen = true;
+  }
+  const Object library = object_of(create.address());
+  if (library.start == nullptr || *library.path == '\0') return;
+  void* handle = dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return;
+  const bool serial = dlsym(handle, "H5Pset_fapl_mpio") == nullptr;
+  dlclose(handle);
+  if (serial && (verbose() || is_first(nullptr, 0))) {
+    say("HDF5 runs on its stock driver: %s is built without MPI", library.path);
+  }
+}
+
+void tell_missing(const char* name) { say("cannot find %s of the HDF5 library that calls it", name); }
+
+}  // namespace
+}  // namespace forebay::preload
+
+using namespace forebay::preload;
+
+extern "C" {
+
+FOREBAY_PRELOAD_EXPORT int H5Pset_fapl_mpio(int64_t fapl, uintptr_t comm, uintptr_t info) {
+  const void* caller = __builtin_return_address(0);
+  const Definition stock = find_definition("H5Pset_fapl_mpio", caller);
+  if (!stock) {
+    tell_missing("H5Pset_fapl_mpio");
+    return -1;
+  }
+  const Attached* driver = driver_for(stock, caller, comm);
+  return (driver != nullptr ? driver->set : reinterpret_cast<SetFapl>(stock.address()))(fapl, comm, info);
+}
+
+FOREBAY_PRELOAD_EXPORT int H5Pget_fapl_mpio(int64_t fapl, uintptr_t* comm, uintptr_t* info) {
+  const Definition stock = find_definition("H5Pget_fapl_mpio", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Pget_fapl_mpio");
+    return -1;
+  }
+  const Attached* driver = driver_if_attached(stock);
+  return (driver != nullptr ? driver->get : reinterpret_cast<GetFapl>(stock.address()))(fapl, comm, info);
+}
+
+FOREBAY_PRELOAD_EXPORT int64_t H5Pget_driver(int64_t fapl) {
+  const Definition stock = find_definition("H5Pget_driver", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Pget_driver");
+    return -1;
+  }
+  const int64_t answer = reinterpret_cast<GetDriver>(stock.address())(fapl);
+  const Attached* driver = driver_if_attached(stock);
+  return driver != nullptr ? driver->get_driver(fapl, answer) : answer;
+}
+
+FOREBAY_PRELOAD_EXPORT int64_t H5Fcreate(const char* name, unsigned flags, int64_t fcpl, int64_t fapl) {
+  const Definition stock = find_definition("H5Fcreate", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Fcreate");
+    return -1;
+  }
+  tell_if_serial(stock);
+  return reinterpret_cast<Create>(stock.address())(name, flags, fcpl, fapl);
+}
+
+}  // extern "C"

@@ -1,0 +1,123 @@
+// PnetCDF asks ncmpio_inq_driver for the functions that do its work; up to 1.14 the question can be answered here. Creating and
+// opening are watched, so that a version which asks nobody is not taken for one that Forebay serves.
+#include <pthread.h>
+#include <stdint.h>
+
+#include <dlfcn.h>
+
+#include "driver.hpp"
+#include "export.hpp"
+#include "process.hpp"
+#include "say.hpp"
+
+namespace forebay::preload {
+namespace {
+
+using Inquire = const void* (*)();
+using CreateOrOpen = int (*)(uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid);
+using Attach = const void* (*)(const void* stock_table, void* library_handle);
+
+constexpr int nc_write = 1;
+constexpr int nc_netcdf4 = 0x1000;
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+bool tried = false;
+bool told = false;
+Attach attach = nullptr;
+/// The first PnetCDF and its answer: files are opened often, libraries attached once.
+const void* library = nullptr;
+const void* answer = nullptr;
+
+// The call in progress on this thread.
+__thread uintptr_t current_comm = 0;
+__thread bool asked = false;
+
+class Lock {
+ public:
+  Lock() { pthread_mutex_lock(&mutex); }
+  ~Lock() { pthread_mutex_unlock(&mutex); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+};
+
+void tell_stock(const Definition& stock, const char* reason) {
+  if (told) return;
+  told = true;
+  if (verbose() || is_first(stock.handle(), current_comm)) say("PnetCDF runs on its stock driver: %s", reason);
+}
+
+const void* table_for(Definition& stock, const void* stock_table) {
+  const Lock lock;
+  Reason reason;
+  const Object object = object_of(stock.address());
+  if (library != nullptr && library == object.start) return answer;
+  if (!tried) {
+    tried = true;
+    void* driver = enabled(reason) ? load_driver("libforebay_pnetcdf.so", "libpnetcdf", stock, reason) : nullptr;
+    if (driver != nullptr) {
+      attach = reinterpret_cast<Attach>(dlsym(driver, "forebay_pnetcdf_attach"));
+      if (attach == nullptr) reason.set("%s", dlerror());
+    }
+  }
+  if (attach == nullptr) {
+    tell_stock(stock, reason.text);
+    return stock_table;
+  }
+  if (library != nullptr) return attach(stock_table, stock.handle());  // says that one is served already
+  library = object.start;
+  answer = attach(stock_table, stock.keep());
+  if (answer != stock_table && verbose()) say("PnetCDF (%s) runs on Forebay's driver", display_name(object));
+  return answer;
+}
+
+int create_or_open(const char* name, const void* caller, bool writes, uintptr_t comm, const char* path, int mode,
+                   uintptr_t info, int* ncid) {
+  const Definition stock = find_definition(name, caller);
+  if (!stock) {
+    say("cannot find %s of the PnetCDF library that calls it", name);
+    return -1;
+  }
+  const uintptr_t outer = current_comm;
+  current_comm = comm;
+  asked = false;
+  const int status = reinterpret_cast<CreateOrOpen>(stock.address())(comm, path, mode, info, ncid);
+  if (status == 0 && writes && !asked && (mode & nc_netcdf4) == 0) {
+    const Lock lock;
+    Reason reason;
+    if (enabled(reason)) {
+      const auto version = reinterpret_cast<const char* (*)()>(dlsym(stock.handle(), "ncmpi_inq_libvers"));
+      reason.set("this version (%s) does not let its driver be replaced, as 1.12.3 to 1.14 do",
+                 version != nullptr ? version() : "unknown");
+    }
+    tell_stock(stock, reason.text);
+  }
+  current_comm = outer;
+  return status;
+}
+
+}  // namespace
+}  // namespace forebay::preload
+
+using namespace forebay::preload;
+
+extern "C" {
+
+FOREBAY_PRELOAD_EXPORT const void* ncmpio_inq_driver() {
+  asked = true;
+  Definition stock = find_definition("ncmpio_inq_driver", __builtin_return_address(0));
+  if (!stock) {
+    say("cannot find ncmpio_inq_driver of the PnetCDF library that calls it");
+    return nullptr;
+  }
+  return table_for(stock, reinterpret_cast<Inquire>(stock.address())());
+}
+
+FOREBAY_PRELOAD_EXPORT int ncmpi_create(uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid) {
+  return create_or_open("ncmpi_create", __builtin_return_address(0), true, comm, path, mode, info, ncid);
+}
+
+FOREBAY_PRELOAD_EXPORT int ncmpi_open(uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid) {
+  return create_or_open("ncmpi_open", __builtin_return_address(0), (mode & nc_write) != 0, comm, path, mode, info, ncid);
+}
+
+}  // extern "C"
