@@ -115,13 +115,11 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
   const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
   status = s.open_storage(writable);
-  if (status.ok() && writable) {
+  if (writable) {
+    // Collective with its own agreement: a rank whose storage failed still takes part.
     Window* window = nullptr;
-    // Collective with its own agreement; a rank whose storage failed still takes part.
-    status = s.nodes->window(s.layout.round_bytes(), window);
-  } else if (writable) {
-    Window* window = nullptr;
-    (void)s.nodes->window(s.layout.round_bytes(), window);
+    status.update(s.nodes->window(s.layout.round_bytes(), window));
+    if (window != nullptr && s.nodes->topology().local_rank == 0) s.counters.window_bytes = window->bytes;
   }
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
     s.storage.reset();

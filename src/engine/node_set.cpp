@@ -99,7 +99,7 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
   if (topology_.local_rank == 0 && name[0] != '\0') SharedMemory::unlink(name.data());
   if (code != 0) {
     if (!status.ok()) return status;
-    return {Code::no_shared_memory, "a node could not give the shared memory for Forebay's window"};
+    return {Code::peer, "another rank could not get its window"};
   }
   window->view = std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
   out = window.get();

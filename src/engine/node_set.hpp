@@ -54,7 +54,7 @@ class NodeSet {
   Topology topology_;
   std::map<std::int64_t, std::unique_ptr<Window>> windows_;
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
-  forebay::Link link_used_ = forebay::Link::automatic;
+  forebay::Link link_used_ = forebay::Link::message;
   int ranks_per_node_;
   int aggregators_;
 };

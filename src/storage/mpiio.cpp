@@ -1,6 +1,8 @@
 // MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed.
 #include "storage/mpiio.hpp"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,13 +22,10 @@ class MpiioStorage final : public Storage {
         const auto part = static_cast<int>(std::min(kMostPerCall, piece.length - done));
         MPI_Status status;
         const int error = MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
-        if (error != MPI_SUCCESS) return from_mpi(error, range_message("write", path_, piece.offset + done, part));
+        if (error != MPI_SUCCESS) return failed_write(error, piece.offset + done, part);
         int written = 0;
         MPI_Get_count(&status, MPI_BYTE, &written);
-        if (written == MPI_UNDEFINED || written <= 0) {
-          return {Code::no_space, range_message("write", path_, piece.offset + done, part) +
-                                      ": nothing was written; the file system is full or over quota"};
-        }
+        if (written == MPI_UNDEFINED || written <= 0) return failed_write(MPI_ERR_NO_SPACE, piece.offset + done, part);
         done += written;  // what a short write left is tried again, and then tells its reason
       }
     }
@@ -50,6 +49,16 @@ class MpiioStorage final : public Storage {
   }
 
  private:
+  // MPI libraries differ in how they name a full disk (Open MPI's own I/O says "other"); the file system knows.
+  Status failed_write(int error, std::int64_t offset, std::int64_t length) const {
+    Status status = from_mpi(error, range_message("write", path_, offset, length));
+    struct statvfs info {};
+    if (::statvfs(path_.c_str(), &info) != 0) return status;
+    const auto left = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+    if (left >= length && status.code() != Code::no_space) return status;
+    return {Code::no_space, status.message() + "; the file system has " + std::to_string(left >> 10) + " KiB left"};
+  }
+
   MPI_File file_;
   std::string path_;
 };

@@ -1,0 +1,343 @@
+// What a flush must survive: nobody has anything, one request past 2 GiB, sub-communicators, MPI_COMM_SELF, two files at once, files
+// of several stripes and a bit, stripes larger than a window, failures on one rank, a full disk, no shared memory.
+#include <mpi.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/hints.hpp"
+#include "engine/file.hpp"
+#include "request/memory_source.hpp"
+#include "request/strided.hpp"
+#include "run_list_cursor.hpp"
+
+using namespace forebay;
+using forebay::test::RunListCursor;
+
+namespace {
+
+int failures = 0;
+
+void check(bool good, const char* what, int line, const std::string& detail = {}) {
+  if (good) return;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "rank %d line %d: %s %s\n", rank, line, what, detail.c_str());
+  ++failures;
+}
+#define CHECK(x) check(x, #x, __LINE__)
+#define CHECK_OK(x)                                                        \
+  do {                                                                     \
+    const Status outcome_ = (x);                                           \
+    check(outcome_.ok(), #x, __LINE__, outcome_.message());                \
+  } while (false)
+
+std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints, Status* outcome = nullptr) {
+  FileOptions options;
+  options.path = path;
+  options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+  options.driver = "test";
+  Status status = parse_hints(options.settings, hints, Origin::call);
+  std::unique_ptr<File> file;
+  if (status.ok()) status = File::open(comm, options, file);
+  if (outcome != nullptr) *outcome = status;
+  else check(status.ok(), "open", __LINE__, status.message());
+  return file;
+}
+
+// Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells element and salt.
+Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width, unsigned salt) {
+  const std::int64_t step = width * file.ranks();
+  const std::int64_t first = width * file.rank();
+  const std::int64_t count = total > first ? (total - first + step - 1) / step : 0;
+  std::vector<std::byte> memory(static_cast<std::size_t>(count * width));
+  std::vector<Run> runs;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t at = first + i * step;
+    const std::int64_t length = std::min(width, total - at);
+    for (std::int64_t b = 0; b < length; ++b) {
+      memory[static_cast<std::size_t>(i * width + b)] = static_cast<std::byte>((at + b) * 7 + salt);
+    }
+    runs.push_back({begin + at, i * width, length});
+  }
+  RunListCursor cursor(runs);
+  MemorySource source(memory.data());
+  const Put put{&cursor, &source};
+  return file.write_all({&put, 1});
+}
+
+bool holds_interleaved(File& file, std::int64_t begin, std::int64_t total, unsigned salt) {
+  std::vector<std::byte> got(static_cast<std::size_t>(total));
+  if (!file.read_at(begin, got.data(), total).ok()) return false;
+  for (std::int64_t i = 0; i < total; ++i) {
+    if (got[static_cast<std::size_t>(i)] != static_cast<std::byte>(i * 7 + salt)) {
+      std::fprintf(stderr, "byte %ld of %ld differs\n", i, total);
+      return false;
+    }
+  }
+  return true;
+}
+
+void fresh(const char* path, MPI_Comm comm = MPI_COMM_WORLD) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) std::remove(path);
+  MPI_Barrier(comm);
+}
+
+void nothing_to_write() {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "");
+  CHECK_OK(file->write_all({}));
+  RunListCursor empty({});
+  MemorySource source(nullptr);
+  const Put put{&empty, &source};
+  CHECK_OK(file->write_all({&put, 1}));
+  std::int64_t size = -1;
+  CHECK_OK(file->size(size));
+  CHECK(size == 0);
+  // Only the last rank has something.
+  std::vector<std::byte> data(100, std::byte{9});
+  RunListCursor some({{5000, 0, 100}});
+  MemorySource bytes(data.data());
+  const Put last{&some, &bytes};
+  CHECK_OK(file->write_all({&last, file->rank() == file->ranks() - 1 ? 1U : 0U}));
+  CHECK_OK(file->size(size));
+  CHECK(size == 5100);
+  CHECK_OK(file->close());
+}
+
+void shapes(const char* hints) {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints);
+  const std::int64_t total = (3 << 20) + 12345;
+  CHECK_OK(put_interleaved(*file, 777, total, 5, 1));
+  CHECK(holds_interleaved(*file, 777, total, 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(put_interleaved(*file, 777, total, 1000, 2));  // a later call wins everywhere
+  CHECK(holds_interleaved(*file, 777, total, 2));
+  std::int64_t size = 0;
+  CHECK_OK(file->size(size));
+  CHECK(size == 777 + total);
+  CHECK_OK(file->close());
+}
+
+// One request of more than 2 GiB of file range and data, sparse in memory: the stream repeats one page.
+void past_two_gib(const char* storage) {
+  class PageSource final : public Source {
+   public:
+    explicit PageSource(int rank) : page_(1 << 20, static_cast<std::byte>(rank + 1)) {}
+    void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
+      for (const Run& run : runs) {
+        for (std::int64_t done = 0; done < run.length;) {
+          const auto n = std::min<std::int64_t>(run.length - done, static_cast<std::int64_t>(page_.size()));
+          std::memcpy(destination + (run.file + done - origin), page_.data(), static_cast<std::size_t>(n));
+          done += n;
+        }
+      }
+    }
+
+   private:
+    std::vector<std::byte> page_;
+  };
+  // Long runs pass by the windows; 2 KiB pieces do not: 2.25 GiB of file range with a hole after each, sparse on disk.
+  fresh("cases_big.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases_big.dat", std::string("forebay_storage=") + storage);
+  const std::int64_t far = (std::int64_t{9} << 28);
+  const int ranks = file->ranks();
+  {
+    const StridedDim dim{std::int64_t{8} << 20, far / (std::int64_t{8} << 20)};
+    StridedCursor cursor(std::int64_t{2048} * file->rank(), 0, 2048, {&dim, 1});
+    PageSource source(file->rank());
+    const Put put{&cursor, &source};
+    CHECK_OK(file->write_all({&put, 1}));
+    std::vector<std::byte> got(2048);
+    for (const std::int64_t at : {std::int64_t{0}, (far >> 23) / 2, (far >> 23) - 1}) {
+      for (int r = 0; r < ranks; ++r) {
+        CHECK_OK(file->read_at((at << 23) + 2048 * r, got.data(), 2048));
+        CHECK(got[0] == static_cast<std::byte>(r + 1) && got[2047] == static_cast<std::byte>(r + 1));
+      }
+    }
+  }
+  std::int64_t size = 0;
+  CHECK_OK(file->size(size));
+  CHECK(size == far - (std::int64_t{8} << 20) + 2048 * ranks);
+  CHECK_OK(file->close());
+  // One contiguous run of 2.25 GiB from one rank, where the disk has room for it.
+  fresh("cases_big.dat");
+  file = open_file(MPI_COMM_WORLD, "cases_big.dat", std::string("forebay_storage=") + storage);
+  {
+    StridedCursor cursor(100, 0, far, {});
+    PageSource source(41);
+    const Put put{&cursor, &source};
+    CHECK_OK(file->write_all({&put, file->rank() == ranks - 1 ? 1U : 0U}));
+    std::vector<std::byte> got(4096);
+    for (const std::int64_t at : {std::int64_t{100}, std::int64_t{1} << 31, 100 + far - 4096}) {
+      CHECK_OK(file->read_at(at, got.data(), 4096));
+      CHECK(got[0] == std::byte{42} && got[4095] == std::byte{42});
+    }
+    CHECK_OK(file->size(size));
+    CHECK(size == 100 + far);
+  }
+  CHECK_OK(file->close());
+  fresh("cases_big.dat");
+}
+
+void communicators() {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  // Each half its own file, and meanwhile each rank a file of its own.
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  const std::string half_path = "cases_half" + std::to_string(rank % 2) + ".dat";
+  const std::string own_path = "cases_own" + std::to_string(rank) + ".dat";
+  fresh(half_path.c_str(), half);
+  fresh(own_path.c_str(), MPI_COMM_SELF);
+  auto of_half = open_file(half, half_path, "forebay_window_bytes=65536");
+  auto own = open_file(MPI_COMM_SELF, own_path, "");
+  for (unsigned i = 0; i < 3; ++i) {
+    CHECK_OK(put_interleaved(*of_half, 0, 300000, 4, i));
+    if (rank != 1) CHECK_OK(put_interleaved(*own, 10, 200000 + rank, 8, i));  // nobody else has to come
+    CHECK(holds_interleaved(*of_half, 0, 300000, i));
+    MPI_Barrier(half);
+  }
+  if (rank != 1) CHECK(holds_interleaved(*own, 10, 200000 + rank, 2));
+  CHECK_OK(of_half->close());
+  CHECK_OK(own->close());
+  MPI_Comm_free(&half);
+  fresh(half_path.c_str());
+  std::remove(own_path.c_str());
+
+  // Two files of one communicator share its windows.
+  fresh("cases_a.dat");
+  fresh("cases_b.dat");
+  auto a = open_file(MPI_COMM_WORLD, "cases_a.dat", "");
+  auto b = open_file(MPI_COMM_WORLD, "cases_b.dat", "");
+  CHECK_OK(put_interleaved(*a, 3, 500000, 4, 10));
+  CHECK_OK(put_interleaved(*b, 4, 400000, 12, 20));
+  CHECK_OK(put_interleaved(*a, 3, 500000, 8, 11));
+  CHECK(holds_interleaved(*a, 3, 500000, 11));
+  CHECK(holds_interleaved(*b, 4, 400000, 20));
+  CHECK_OK(a->close());
+  CHECK_OK(b->close());
+  fresh("cases_a.dat");
+  fresh("cases_b.dat");
+}
+
+void independent() {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "");
+  // A different number of calls on every rank, with nobody waiting.
+  for (int i = 0; i < 1 + 3 * file->rank(); ++i) {
+    std::vector<std::byte> data(3000, static_cast<std::byte>(i + 1));
+    std::vector<Run> runs;
+    for (std::int64_t k = 0; k < 100; ++k) runs.push_back({1000000 * file->rank() + 5000 * i + k * 40, k * 30, 30});
+    RunListCursor cursor(runs);
+    MemorySource source(data.data());
+    const Put put{&cursor, &source};
+    CHECK_OK(file->write({&put, 1}));
+    std::vector<std::byte> back(3000);
+    CHECK_OK(file->read(cursor, back.data()));
+    CHECK(back == data);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(file->close());
+}
+
+void failing_rank() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  fresh("cases.dat");
+  // One owner cannot write any more: every rank hears of it, with range and cause, and the file can still be closed.
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat",
+                        "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_stripe_bytes=65536");
+  const Status status = put_interleaved(*file, 0, 4 << 20, 8, 1);
+  CHECK(status.code() == Code::io);
+  CHECK(status.message().find("injected") != std::string::npos);
+  const Status again = put_interleaved(*file, 0, 4 << 20, 8, 2);
+  CHECK(!again.ok());
+  CHECK_OK(file->close());
+  // On several nodes as well.
+  fresh("cases.dat");
+  file = open_file(MPI_COMM_WORLD, "cases.dat",
+                   "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_ranks_per_node=1;"
+                   "forebay_stripe_bytes=65536");
+  CHECK(put_interleaved(*file, 0, 4 << 20, 8, 1).code() == Code::io);
+  CHECK_OK(file->close());
+}
+
+void bad_places() {
+  Status status;
+  auto file = open_file(MPI_COMM_WORLD, "no/such/folder/cases.dat", "", &status);
+  CHECK(file == nullptr && !status.ok());
+  CHECK(status.message().find("no/such/folder") != std::string::npos);
+}
+
+// With the right to mount (CI runs as root), a real full disk and a real small /dev/shm, in a mount namespace made by the caller.
+void full_disk(const char* small) {
+  const std::string path = std::string(small) + "/cases.dat";
+  for (const char* storage : {"mpiio", "posix"}) {
+    fresh(path.c_str());
+    auto file = open_file(MPI_COMM_WORLD, path, std::string("forebay_storage=") + storage);
+    const Status status = put_interleaved(*file, 0, 16 << 20, 8, 1);
+    check(status.code() == Code::no_space, "full disk", __LINE__, status.message());
+    CHECK(status.message().find(path) != std::string::npos);
+    CHECK_OK(file->close());
+  }
+  fresh(path.c_str());
+}
+
+void no_shared_memory() {
+  Status status;
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "", &status);
+  CHECK(file == nullptr);
+  check(status.code() == Code::no_shared_memory, "tiny /dev/shm", __LINE__, status.message());
+  CHECK(status.message().find("/dev/shm") != std::string::npos);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto part = [&](const char* name, const std::function<void()>& f) {
+    if (rank == 0) std::printf("%s\n", name);
+    std::fflush(stdout);
+    f();
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
+    part("full disk", [&] { full_disk(argv[2]); });
+  } else if (argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0) {
+    part("no shared memory", no_shared_memory);
+  } else if (argc == 2 && std::strcmp(argv[1], "--past-two-gib") == 0) {
+    part("past 2 GiB, MPI-IO", [] { past_two_gib("mpiio"); });
+    part("past 2 GiB, POSIX", [] { past_two_gib("posix"); });
+  } else {
+    part("nothing to write", nothing_to_write);
+    part("several stripes and a bit", [] { shapes(""); });
+    part("stripe larger than the window", [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
+    part("small windows, several nodes", [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
+    part("communicators", communicators);
+    part("independent", independent);
+    part("failing rank", failing_rank);
+    part("bad places", bad_places);
+    fresh("cases.dat");
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%d failures\n", failures);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
