@@ -5,12 +5,15 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "storage/mpiio.hpp"
 
 namespace forebay::hdf5 {
 namespace {
+
+Status outcome(int error, const std::string& what) { return error == MPI_SUCCESS ? Status{} : from_mpi(error, what); }
 
 class Datatype {
  public:
@@ -28,7 +31,7 @@ class Datatype {
       type_ = made;
       error = MPI_Type_commit(&type_);
     }
-    return from_mpi(error, "cannot describe the request to MPI");
+    return outcome(error, "cannot describe the request to MPI");
   }
   MPI_Datatype get() const { return type_; }
 
@@ -78,7 +81,7 @@ Status describe(std::span<const Put> puts, const std::byte* base, Datatype& memo
 
 Status set_view(DriverFile& f, MPI_Offset offset, MPI_Datatype type) {
   char native[] = "native";
-  return from_mpi(MPI_File_set_view(f.handle, offset, MPI_BYTE, type, native, f.info),
+  return outcome(MPI_File_set_view(f.handle, offset, MPI_BYTE, type, native, f.info),
                   "cannot set the file view of " + f.core->path());
 }
 
@@ -87,7 +90,7 @@ Status missing_bytes(MPI_Status& done, int count, MPI_Datatype type, MPI_Count& 
   MPI_Count moved = 0;
   MPI_Count size = 0;
   if (const int error = MPI_Get_elements_x(&done, type, &moved); error != MPI_SUCCESS) {
-    return from_mpi(error, "cannot tell how much was transferred");
+    return outcome(error, "cannot tell how much was transferred");
   }
   MPI_Type_size_x(type, &size);
   missing = size * count - moved;
@@ -100,7 +103,7 @@ Status run_by_run(std::span<const Put> puts, const char* verb, const std::string
   if (Status status = all_runs(puts, runs); !status.ok()) return status;
   for (const Run& run : runs) {
     if (const int error = transfer(run); error != MPI_SUCCESS) {
-      return from_mpi(error, range_message(verb, path, run.file, run.length));
+      return outcome(error, range_message(verb, path, run.file, run.length));
     }
   }
   return {};
@@ -115,13 +118,13 @@ Status write_view(DriverFile& f, const ViewTransfer& t, bool together) {
     std::memset(&done, 0, sizeof done);
     const int error = together ? MPI_File_write_at_all(f.handle, 0, t.buffer, t.count, t.type, &done)
                                : MPI_File_write_at(f.handle, 0, t.buffer, t.count, t.type, &done);
-    status = from_mpi(error, "cannot write " + f.core->path());
+    status = outcome(error, "cannot write " + f.core->path());
     MPI_Count missing = 0;
     if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
     if (status.ok() && missing != 0) {
       status = {Code::io, "cannot write " + f.core->path() + ": " + std::to_string(missing) + " bytes are missing"};
     }
-    if (together && f.sync_required) status.update(from_mpi(MPI_File_sync(f.handle), "cannot sync " + f.core->path()));
+    if (together && f.sync_required) status.update(outcome(MPI_File_sync(f.handle), "cannot sync " + f.core->path()));
   }
   status.update(set_view(f, 0, MPI_BYTE));
   return status;
@@ -135,7 +138,7 @@ Status read_view(DriverFile& f, const ViewTransfer& t, bool together, bool root_
     std::memset(&done, 0, sizeof done);
     if (together && root_broadcasts) {
       if (f.rank == 0) {
-        status = from_mpi(MPI_File_read_at(f.handle, 0, t.buffer, t.count, t.type, &done), "cannot read " + f.core->path());
+        status = outcome(MPI_File_read_at(f.handle, 0, t.buffer, t.count, t.type, &done), "cannot read " + f.core->path());
         if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
         if (!status.ok()) missing = -1;
       }
@@ -146,7 +149,7 @@ Status read_view(DriverFile& f, const ViewTransfer& t, bool together, bool root_
     } else {
       const int error = together ? MPI_File_read_at_all(f.handle, 0, t.buffer, t.count, t.type, &done)
                                  : MPI_File_read_at(f.handle, 0, t.buffer, t.count, t.type, &done);
-      status = from_mpi(error, "cannot read " + f.core->path());
+      status = outcome(error, "cannot read " + f.core->path());
       if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
     }
   }
@@ -202,7 +205,7 @@ Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bo
   if (!status.ok()) count = 0;
   Status moved = set_view(f, 0, count > 0 ? file.get() : MPI_BYTE);
   if (moved.ok()) {
-    moved = from_mpi(MPI_File_read_at_all(f.handle, 0, MPI_BOTTOM, count, count > 0 ? memory.get() : MPI_BYTE,
+    moved = outcome(MPI_File_read_at_all(f.handle, 0, MPI_BOTTOM, count, count > 0 ? memory.get() : MPI_BYTE,
                                           MPI_STATUS_IGNORE),
                      "cannot read " + f.core->path());
   }
