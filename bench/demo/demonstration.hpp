@@ -1,0 +1,71 @@
+// The demo itself: every way of writing the history file, run in turn, timed, weighed and compared.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "compare.hpp"
+#include "process.hpp"
+#include "results.hpp"
+#include "scratch.hpp"
+
+namespace forebay::demo {
+
+struct DemoOptions {
+  Case of;
+  int ranks = 4;
+  std::int64_t records = 1;
+  int repeat = 3;
+  std::string directory, launcher, hints, only;
+  std::string forebay, writer;  // the programs
+  bool keep = false, memory = true;
+  std::chrono::seconds limit{120};
+};
+
+// A run that failed, hung or did not do what it was to do; what() says which and shows the end of its output.
+class RunFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Demonstration {
+ public:
+  explicit Demonstration(DemoOptions options);
+
+  // Progress goes to stderr. Throws RunFailed and Interrupted; files that differ are a result, not an exception.
+  Results run();
+
+ private:
+  enum class Purpose { Baseline, Memory, Time };  // the memory of a run that writes nothing, of one that writes; its time
+  struct Step {
+    WayResult *way = nullptr;  // nullptr: the limit
+    Purpose purpose = Purpose::Time;
+    int repeat = 0;
+    std::string name() const;
+  };
+
+  std::vector<Step> plan();
+  void carry_out(const Step &step);
+  Command command_for(const Step &step, const std::string &out, const std::string &stats, const std::string &json,
+                      const std::string &ready) const;
+  void check_active(const Form &form, const std::string &stats, const std::string &out) const;
+  void check_file(const Step &step, const std::string &out);
+  void weigh(const Step &step, std::int64_t peak, int ranks);
+
+  DemoOptions options_;
+  Cutter cut_;
+  std::vector<Coverage> coverage_;
+  History history_;
+  std::string romio_;  // the name of Open MPI's component
+  std::unique_ptr<Scratch> scratch_;
+  Results results_;
+  std::map<std::string, std::string> references_;      // by library: the stock file
+  std::map<std::string, std::int64_t> baseline_memory_;  // by api
+};
+
+}  // namespace forebay::demo

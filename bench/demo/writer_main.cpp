@@ -1,0 +1,167 @@
+// forebay-demo-writer: one run writes one history file in one way and says how long each part took. It knows nothing of
+// Forebay; `forebay run` is put before it, or not.
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cases.hpp"
+#include "way.hpp"
+
+namespace forebay::demo {
+namespace {
+
+struct Options {
+  std::string api = "pnetcdf", out, json, ready;
+  Case of;
+  std::int64_t records = 1;
+  bool no_puts = false;
+};
+
+std::string machine_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+// Measures a step over all ranks, from the earliest start to the latest end.
+class Stopwatch {
+ public:
+  explicit Stopwatch(MPI_Comm comm) : comm_(comm) {
+    // One machine has one steady clock; clocks of several cannot be compared, so there the longest rank counts.
+    const auto hash = static_cast<long long>(std::hash<std::string>()(machine_id()));
+    long long ends[2] = {hash, -hash - 1};
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_LONG_LONG, MPI_MIN, comm_);
+    one_clock_ = ends[0] == -(ends[1] + 1);
+  }
+
+  double operator()(const std::function<void()> &step) const {
+    MPI_Barrier(comm_);
+    const double begin = now();
+    step();
+    const double end = now();
+    double latest[2] = {one_clock_ ? -begin : 0.0, one_clock_ ? end : end - begin};
+    MPI_Allreduce(MPI_IN_PLACE, latest, 2, MPI_DOUBLE, MPI_MAX, comm_);
+    return latest[0] + latest[1];
+  }
+
+ private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  MPI_Comm comm_;
+  bool one_clock_ = false;
+};
+
+// Tells whoever watches this run that all is ready and nothing is written yet, and waits for its word.
+void wait_for_watcher(const std::string &directory, int rank) {
+  namespace fs = std::filesystem;
+  const fs::path mine = fs::path(directory) / fmt::format("rank.{}", rank);
+  const fs::path draft = mine.string() + ".draft";
+  std::ofstream(draft) << ::getpid() << ' ' << machine_id() << '\n';
+  fs::rename(draft, mine);
+  while (!fs::exists(fs::path(directory) / "go")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+std::int64_t sum(std::int64_t value, MPI_Comm comm) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, comm);
+  return value;
+}
+
+bool is_complete(const Cutter &cut, int rank, int ranks, MPI_Comm comm) {
+  int complete = 1;
+  if (rank == 0)
+    for (const Coverage &one : cover(cut, ranks)) complete = complete && one.missing() == 0;
+  MPI_Bcast(&complete, 1, MPI_INT, 0, comm);
+  return complete != 0;
+}
+
+void run(const Options &options) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+
+  const Cutter cut = open_case(options.of);
+  const bool through_hdf5 = options.api.starts_with("hdf5");
+  Workload workload(cut(rank, ranks), options.records, rank);
+  const std::int64_t bytes = sum(workload.bytes(), comm), pieces = sum(workload.pieces(), comm);
+  std::unique_ptr<Way> way;
+  if (through_hdf5)
+    way = make_hdf5_way(workload, comm, options.api == "hdf5" ? Calls::PerDataset : Calls::PerRecord,
+                        is_complete(cut, rank, ranks, comm));
+  else if (options.api == "pnetcdf")
+    way = make_pnetcdf_way(workload, comm);
+  else
+    way = make_limit_way(bytes, comm);
+  const Stopwatch timed(comm);
+  workload.fill(0);
+  way->aim(0);
+  if (!options.ready.empty()) wait_for_watcher(options.ready, rank);
+
+  const double create = timed([&] { way->create(options.out); });
+  double write = 0;
+  const std::int64_t rounds = options.no_puts ? 0 : options.api == "limit" ? 1 : options.records;
+  for (std::int64_t record = 0; record < rounds; ++record) {
+    if (record > 0) {
+      workload.fill(record);
+      way->aim(record);
+    }
+    write += timed([&] { way->write(record); });
+  }
+  const double close = timed([&] { way->close(); });
+
+  if (rank == 0 && !options.json.empty()) {
+    const nlohmann::json result = {{"api", options.api}, {"ranks", ranks},       {"create_s", create},
+                                   {"write_s", write},   {"close_s", close},     {"bytes", bytes},
+                                   {"pieces", pieces},   {"records", options.records}};
+    std::ofstream file(options.json);
+    file << result.dump(2) << '\n';
+    if (!file.flush()) throw std::runtime_error("cannot write " + options.json);
+  }
+}
+
+}  // namespace
+}  // namespace forebay::demo
+
+int main(int argc, char **argv) {
+  using namespace forebay::demo;
+  Options options;
+  CLI::App app("Writes one climate-like history file in one way and says how long it took.");
+  app.add_option("--api", options.api, "pnetcdf, hdf5 (a call a dataset), hdf5-multi (a call a record), limit")
+      ->check(CLI::IsMember({"pnetcdf", "hdf5", "hdf5-multi", "limit"}))
+      ->capture_default_str();
+  app.add_option("--map", options.of.map, "\"generated\", or a recorded map (CDF)")->capture_default_str();
+  app.add_option("--ne", options.of.ne, "generated: elements along a cube's edge")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--levels", options.of.levels, "generated: levels")->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--records", options.records, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--out", options.out, "the file to write")->required();
+  app.add_option("--json", options.json, "where to put the timings");
+  app.add_option("--ready", options.ready, "a folder to announce each rank's pid in, then wait for a file \"go\" there");
+  app.add_flag("--no-puts", options.no_puts, "create, define and close the file, and write nothing to it");
+  CLI11_PARSE(app, argc, argv);
+
+  MPI_Init(&argc, &argv);
+  try {
+    run(options);
+  } catch (const std::exception &error) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fmt::print(stderr, "forebay-demo-writer: rank {}: {}\n", rank, error.what());
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
