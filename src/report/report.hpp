@@ -70,8 +70,8 @@ std::int64_t peak_resident_bytes();
 /// `path` is an error and stays as it is.
 Status append_report(const std::string& path, const FileReport& report);
 
-/// Replaces whatever regular file is at `path` by a document without files, which tells a run in which Forebay wrote
-/// nothing from a run without it.
+/// Makes the document at `path` one without files, which tells a run in which Forebay wrote nothing from a run without it. As with
+/// append_report, anything else at `path` is an error and stays.
 Status start_report(const std::string& path);
 
 /// The document's text with one report, as append_report writes it.

@@ -171,7 +171,7 @@ Status replace(const std::string& path, const std::string& text, int old_fd) {
 }
 
 bool is_document(const Json& json) {
-  return json.is_object() && json.value("schema", 0) == schema_version && json.contains("files") &&
+  return json.is_object() && json.contains("schema") && json["schema"] == schema_version && json.contains("files") &&
          json["files"].is_array();
 }
 
@@ -183,33 +183,48 @@ std::string format_report(const FileReport& report) {
   return text_of(document);
 }
 
-Status append_report(const std::string& stats_path, const FileReport& report) {
+namespace {
+
+Status open_document(const std::string& path, Descriptor& lock, Json& document) {
+  if (Status status = open_locked(path, lock); !status.ok()) return status;
+  std::string text;
+  if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
+  document = text.empty() ? empty_document() : Json::parse(text, nullptr, false);
+  if (is_document(document)) return {};
+  return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
+}
+
+// JSON's exceptions end here.
+template <class Body>
+Status guarded(const std::string& path, Body body) {
   try {
-    const std::string path = resolved(stats_path);
-    Descriptor lock(-1);
-    if (Status status = open_locked(path, lock); !status.ok()) return status;
-    std::string text;
-    if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
-    Json document = text.empty() ? empty_document() : Json::parse(text, nullptr, false);
-    if (!is_document(document)) {
-      return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
-    }
-    document["files"].push_back(to_json(report));
-    return replace(path, text_of(document), lock.get());
+    return body();
   } catch (const std::exception& error) {
-    return {Code::internal, "cannot write the report to " + stats_path + ": " + error.what()};
+    return {Code::internal, "cannot write the report to " + path + ": " + error.what()};
   }
 }
 
-Status start_report(const std::string& stats_path) {
-  try {
+}  // namespace
+
+Status append_report(const std::string& stats_path, const FileReport& report) {
+  return guarded(stats_path, [&]() -> Status {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
-    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    Json document;
+    if (Status status = open_document(path, lock, document); !status.ok()) return status;
+    document["files"].push_back(to_json(report));
+    return replace(path, text_of(document), lock.get());
+  });
+}
+
+Status start_report(const std::string& stats_path) {
+  return guarded(stats_path, [&]() -> Status {
+    const std::string path = resolved(stats_path);
+    Descriptor lock(-1);
+    Json document;
+    if (Status status = open_document(path, lock, document); !status.ok()) return status;
     return replace(path, text_of(empty_document()), lock.get());
-  } catch (const std::exception& error) {
-    return {Code::internal, "cannot write " + stats_path + ": " + error.what()};
-  }
+  });
 }
 
 }  // namespace forebay

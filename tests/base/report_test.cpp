@@ -212,6 +212,7 @@ TEST(StatsFile, WhatIsNotOursIsLeftAlone) {
     const Status status = append_report(path, summarize(facts(), shares(2, 2)));
     EXPECT_FALSE(status.ok()) << text;
     EXPECT_THAT(status.message(), HasSubstr(path));
+    EXPECT_FALSE(start_report(path).ok()) << text;
     EXPECT_EQ(slurp(path), text);
   }
 }
@@ -236,10 +237,10 @@ TEST(StatsFile, ALinkStaysALink) {
   EXPECT_EQ(json::parse(slurp(dir / "real.json"))["files"].size(), 1u);
 }
 
-TEST(StatsFile, AStartReplacesAnything) {
+TEST(StatsFile, AStartDropsOldReports) {
   const Scratch dir;
   const std::string path = dir / "stats.json";
-  spit(path, "old");
+  ASSERT_TRUE(append_report(path, summarize(facts(), shares(2, 2))).ok());
   ASSERT_TRUE(start_report(path).ok());
   EXPECT_EQ(json::parse(slurp(path))["files"].size(), 0u);
 }

@@ -1,0 +1,37 @@
+// The subcommands of `forebay`; each returns the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace forebay::tools {
+
+/// Exit statuses, beside 0 and those of the program that `run` becomes.
+inline constexpr int exit_failed = 1;         ///< a check failed, or a file cannot be read
+inline constexpr int exit_usage = 2;          ///< the command line, a hint, or the report's place is wrong
+inline constexpr int exit_not_executable = 126;
+inline constexpr int exit_not_found = 127;
+
+struct RunOptions {
+  std::string stats;
+  std::string hints;
+  std::string mode;
+  bool verbose = false;
+  std::vector<std::string> program;  ///< and its arguments
+};
+
+/// Becomes the program, with Forebay preloaded; returns only where that fails.
+int run(const RunOptions& options);
+
+struct DoctorOptions {
+  bool json = false;
+  std::string folder;  ///< where the test files are written; "" chooses
+};
+
+int doctor(const DoctorOptions& options);
+
+int print_report(const std::string& file, bool json);
+
+int print_hints(bool markdown);
+
+}  // namespace forebay::tools

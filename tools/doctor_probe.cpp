@@ -1,0 +1,175 @@
+// Starting probes, and telling from their traces whether Forebay was in the path.
+#include "doctor_probe.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "build_tree.hpp"
+#include "launcher.hpp"
+#include "subprocess.hpp"
+
+namespace forebay::tools {
+namespace {
+
+constexpr std::chrono::seconds limit{60};
+
+std::vector<std::string> find_launcher() {
+  bool denied = false;
+  for (const char* name : {build_tree::mpiexec, "mpiexec", "mpirun"}) {
+    if (*name == '\0') continue;
+    if (std::string path = find_program(name, denied); !path.empty()) return {path, build_tree::mpiexec_count, "2"};
+  }
+  return {};
+}
+
+/// What starts a program of its own must not be taken for a rank of the one that doctor runs in.
+std::map<std::string, std::string> clean_environment() {
+  auto environment = current_environment();
+  if (launcher_rank()) {
+    std::erase_if(environment, [](const auto& variable) {
+      const std::string& name = variable.first;
+      const bool launcher = name.starts_with("PMIX_") || name.starts_with("PMI_") || name.starts_with("OMPI_") ||
+                            name.starts_with("PRTE_") || name.starts_with("MV2_COMM_") || name.starts_with("PALS_");
+      return launcher && name.find("_MCA_") == name.npos && !name.starts_with("OMPI_ALLOW_");
+    });
+  }
+  // Two ranks must start also on one core, and in a container's root account.
+  environment.emplace("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+  if (::geteuid() == 0) {
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  return environment;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::map<std::string, std::string> facts_in(const std::string& output) {
+  std::map<std::string, std::string> facts;
+  std::istringstream stream(output);
+  for (std::string text; std::getline(stream, text);) {
+    const auto blank = text.find(' ');
+    if (blank != text.npos) facts[text.substr(0, blank)] = text.substr(blank + 1);
+  }
+  return facts;
+}
+
+/// The lines that Forebay wrote, without their prefix, joined; else the last line of whoever wrote any.
+std::string reason_in(const std::string& errors) {
+  constexpr std::string_view prefix = "forebay: ";
+  std::string reason;
+  std::string last;
+  std::istringstream stream(errors);
+  for (std::string text; std::getline(stream, text);) {
+    if (text.empty()) continue;
+    last = text;
+    if (!text.starts_with(prefix)) continue;
+    if (!reason.empty()) reason += "; ";
+    reason += text.substr(prefix.size());
+  }
+  return reason.empty() ? last : reason;
+}
+
+void read_stats(const std::string& stats, const std::string& library, const std::string& path, ProbeResult& result) {
+  try {
+    const auto document = nlohmann::json::parse(read_file(stats));
+    for (const auto& file : document.at("files")) {
+      if (file.at("path") != path || file.at("driver") != library) continue;
+      result.active = file.at("active").get<bool>() && file.at("requests").get<std::int64_t>() > 0;
+      result.pieces = file.at("pieces").get<std::int64_t>();
+      result.file_writes = file.at("file_writes").at("count").get<std::int64_t>();
+      result.ranks = file.at("ranks").get<std::int64_t>();
+    }
+  } catch (const std::exception& error) {
+    result.problem = std::string("the report of the test file cannot be read: ") + error.what();
+  }
+}
+
+}  // namespace
+
+Prober::Prober(const Installation& installation, std::string folder)
+    : installation_(installation), folder_(std::move(folder)), launcher_(find_launcher()), environment_(clean_environment()) {}
+
+std::string Prober::launcher() const {
+  std::string text;
+  for (const std::string& word : launcher_) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string Prober::probe_program(const std::string& library) const {
+  return installation_.helpers + "/forebay-probe-" + library;
+}
+
+ProbeResult Prober::try_library(const std::string& library) const {
+  ProbeResult result;
+  const std::string probe = probe_program(library);
+  bool denied = false;
+  if (find_program(probe, denied).empty()) {
+    result.problem = "the test program " + probe + " is missing";
+    result.advice = "Install Forebay as a whole; nothing was found out about this driver.";
+    return result;
+  }
+  const std::string file = folder_ + "/" + library + (library == "hdf5" ? ".h5" : ".nc");
+  const std::string stats = folder_ + "/" + library + ".json";
+  const std::vector<std::string> run{installation_.command, "run", "--stats", stats, probe, "write", file};
+  std::vector<std::string> arguments = launcher_;
+  arguments.insert(arguments.end(), run.begin(), run.end());
+  Outcome outcome = run_program(arguments, environment_, limit);
+  std::string launch_problem;
+  if (outcome.status != 0 && !launcher_.empty()) {
+    const Outcome alone = run_program(run, environment_, limit);
+    if (alone.status == 0) {
+      launch_problem = "two ranks could not be started (" +
+                       (outcome.timed_out ? "not done after a minute" : reason_in(outcome.errors)) + "), one could";
+      outcome = alone;
+    }
+  }
+  result.facts = facts_in(outcome.output);
+  result.problem = launch_problem;
+  if (outcome.status != 0) {
+    result.problem = outcome.timed_out ? "the test program was not done after a minute"
+                                       : "the test program failed: " + reason_in(outcome.errors);
+    result.advice = "See whether it works without Forebay: " + probe + " write FILE";
+    return result;
+  }
+  read_stats(stats, library, file, result);
+  const Outcome check = run_program({probe, "check", file}, environment_, limit);
+  result.file_correct = check.status == 0;
+  if (!result.active) {
+    const std::string reason = reason_in(outcome.errors);
+    result.problem = reason.empty() ? "the file was written, but not through Forebay, and nothing says why" : reason;
+    result.advice = "With the cause removed, run forebay doctor again; forebay run --verbose shows more.";
+  } else if (!result.file_correct) {
+    result.problem = "the file does not hold what was written: " + reason_in(check.errors);
+    result.advice = "Do not use Forebay here (FOREBAY_ENABLE=off), and report this.";
+  } else if (!reason_in(outcome.errors).empty() && result.problem.empty()) {
+    result.problem = reason_in(outcome.errors);
+  }
+  return result;
+}
+
+std::string Prober::try_plugin(const std::string& plugins) const {
+  const std::string file = folder_ + "/plugin.h5";
+  const std::string stats = folder_ + "/plugin.json";
+  auto environment = environment_;
+  environment["HDF5_DRIVER"] = "forebay";
+  environment["HDF5_PLUGIN_PATH"] = plugins;
+  environment["FOREBAY_STATS"] = stats;
+  const Outcome outcome = run_program({probe_program("hdf5"), "plugin", file}, environment, limit);
+  if (outcome.status != 0) return outcome.timed_out ? "not done after a minute" : reason_in(outcome.errors);
+  ProbeResult result;
+  read_stats(stats, "hdf5", file, result);
+  return result.active ? "" : "the file was not written through Forebay";
+}
+
+}  // namespace forebay::tools

@@ -1,0 +1,94 @@
+// forebay hints: the table in the code, for a terminal and as docs/hints.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/hints.hpp"
+#include "commands.hpp"
+
+namespace forebay::tools {
+namespace {
+
+/// `text` in lines of at most `width` characters, each after `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (column > 0 && column + 1 + word.size() > width) {
+      result += '\n';
+      column = 0;
+    }
+    result += column == 0 ? std::string(indent, ' ') : " ";
+    result += word;
+    column += (column == 0 ? 0 : 1) + word.size();
+  }
+  return result + '\n';
+}
+
+/// A table cell: a bar ends a cell, and names in the text are code.
+std::string cell(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+bool is_foreign(const HintSpec& hint) { return !std::string_view(hint.name).starts_with("forebay_"); }
+
+void print_markdown_table(bool foreign) {
+  fmt::print("| hint | values | default | meaning |\n|---|---|---|---|\n");
+  for (const HintSpec& hint : hint_table()) {
+    if (is_foreign(hint) != foreign) continue;
+    const std::string value = *hint.default_value == '\0' ? std::string{} : fmt::format("`{}`", hint.default_value);
+    fmt::print("| `{}` | {} | {} | {} |\n", hint.name, cell(hint.values), value, cell(hint.meaning));
+  }
+}
+
+void print_markdown() {
+  fmt::print(
+      "<!-- Made by `forebay hints --markdown` from the table in src/base/hints.cpp; a test holds the two together. -->\n"
+      "# Hints\n\n"
+      "A hint is `key=value`; several are joined by `;`. Blanks around keys and values do not matter, and a value in double\n"
+      "quotes may hold a `;`. Sizes take the suffixes k, m, g and t (powers of 1024).\n\n"
+      "Hints come from, the later winning over the earlier:\n\n"
+      "1. the program's `MPI_Info`; what cannot be followed there is reported and left out;\n"
+      "2. the program's call (`H5Pset_fapl_forebay`, HDF5's driver-config string);\n"
+      "3. the environment variable `FOREBAY_HINTS`, and `forebay run --hints`, which wins over it.\n\n"
+      "In 2 and 3 an unknown key or a value that does not fit is an error, and the message names the keys that are near. Rank 0's\n"
+      "values hold for all ranks of a file.\n\n");
+  print_markdown_table(false);
+  fmt::print(
+      "\n## Names of other libraries\n\n"
+      "These are understood as well; in `MPI_Info` the `forebay_*` name wins over them.\n\n");
+  print_markdown_table(true);
+  fmt::print(
+      "\n## Environment variables\n\n"
+      "| variable | meaning |\n|---|---|\n"
+      "| `FOREBAY_HINTS` | hints, as above |\n"
+      "| `FOREBAY_STATS` | file for the report; wins over `forebay_stats` |\n"
+      "| `FOREBAY_ENABLE` | `off` leaves everything to the stock drivers; wins over `forebay_enable` |\n"
+      "| `FOREBAY_VERBOSE` | `1` tells on every rank which driver each library runs on |\n"
+      "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by `forebay run` |\n");
+}
+
+}  // namespace
+
+int print_hints(bool markdown) {
+  if (markdown) {
+    print_markdown();
+    return 0;
+  }
+  for (const HintSpec& hint : hint_table()) {
+    const std::string value = *hint.default_value == '\0' ? "none" : hint.default_value;
+    fmt::print("{}\n    {}; default: {}\n{}", hint.name, hint.values, value, wrapped(hint.meaning, 4, 92));
+  }
+  return 0;
+}
+
+}  // namespace forebay::tools

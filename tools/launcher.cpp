@@ -1,0 +1,77 @@
+// Ranks and programs.
+#include "launcher.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace forebay::tools {
+namespace {
+
+std::optional<int> number_in(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  const std::string_view view = text;
+  int value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc{} || end != view.data() + view.size()) return std::nullopt;
+  return value;
+}
+
+bool is_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+std::span<const char* const> rank_variables() {
+  // The shim looks at the same ones (preload/say.cpp).
+  static constexpr std::array names{"OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK",
+                                    "PALS_RANKID",          "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+  return names;
+}
+
+std::optional<int> launcher_rank() {
+  for (const char* name : rank_variables()) {
+    if (const auto rank = number_in(name)) return rank;
+  }
+  return std::nullopt;
+}
+
+bool is_first_rank() { return launcher_rank().value_or(0) == 0; }
+
+bool is_first_on_node() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
+                           "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    if (const auto rank = number_in(name)) return *rank == 0;
+  }
+  return is_first_rank();
+}
+
+std::string find_program(const std::string& name, bool& denied) {
+  denied = false;
+  const auto usable = [&](const std::string& path) {
+    if (!is_file(path)) return false;
+    if (::access(path.c_str(), X_OK) == 0) return true;
+    denied = true;
+    return false;
+  };
+  if (name.find('/') != name.npos) return usable(name) ? name : std::string{};
+  const char* path = std::getenv("PATH");
+  std::string_view folders = path != nullptr ? path : "/usr/local/bin:/bin:/usr/bin";
+  for (;;) {
+    const auto colon = folders.find(':');
+    const std::string_view folder = folders.substr(0, colon);
+    const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+    if (usable(candidate)) return candidate;
+    if (colon == folders.npos) return {};
+    folders.remove_prefix(colon + 1);
+  }
+}
+
+}  // namespace forebay::tools

@@ -1,0 +1,26 @@
+// What the environment tells about the parallel program that this process is to become a part of.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace forebay::tools {
+
+/// The variables in which launchers tell a process its rank, the most telling first.
+std::span<const char* const> rank_variables();
+
+/// This process's rank in the program, where a launcher tells it.
+std::optional<int> launcher_rank();
+
+/// Whether this process speaks for the whole program: rank 0, or a process that no launcher started.
+bool is_first_rank();
+
+/// Whether it speaks for its node: what is wrong on one node only must be said there.
+bool is_first_on_node();
+
+/// The folders of PATH, and whether a file there may be executed: the program that execvp would take. Empty where there is
+/// none; `denied` is set where a file was found that may not be executed.
+std::string find_program(const std::string& name, bool& denied);
+
+}  // namespace forebay::tools

@@ -1,0 +1,162 @@
+// forebay report: the JSON report as text.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "human.hpp"
+#include "message.hpp"
+
+namespace forebay::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr int schema_version = 1;
+
+std::int64_t number(const json& value) { return value.get<std::int64_t>(); }
+
+void line(const std::string& label, const std::string& text) {
+  if (!text.empty()) fmt::print("  {:<16}{}\n", label, text);
+}
+
+std::string per_node(const json& range) {
+  const std::int64_t min = number(range.at("min"));
+  const std::int64_t max = number(range.at("max"));
+  return min == max ? human_count(min) : fmt::format("{} to {}", human_count(min), human_count(max));
+}
+
+std::string list_of(const json& numbers) {
+  constexpr std::size_t most = 16;
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size() && i < most; ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(number(numbers[i]));
+  }
+  if (numbers.size() > most) text += fmt::format(", … ({} in all)", human_count(static_cast<std::int64_t>(numbers.size())));
+  return text;
+}
+
+void print_times(const json& seconds) {
+  std::string heads;
+  std::string slowest;
+  std::string mean;
+  for (const char* stage : {"walk", "scatter", "node_wait", "exchange", "write", "read", "agree"}) {
+    heads += fmt::format("{:>10}", stage);
+    slowest += fmt::format("{:>10.3f}", seconds.at(stage).at("max").get<double>());
+    mean += fmt::format("{:>10.3f}", seconds.at(stage).at("mean").get<double>());
+  }
+  line("seconds in", heads);
+  line("  slowest rank", slowest);
+  line("  mean", mean);
+}
+
+void print_file(const json& file) {
+  const json& coalesced = file.at("after_node_coalescing");
+  const json& between = file.at("between_nodes");
+  const json& writes = file.at("file_writes");
+  const json& reads = file.at("file_reads");
+  const json& memory = file.at("memory");
+  const std::int64_t ranks = number(file.at("ranks"));
+  const std::int64_t nodes = number(file.at("nodes"));
+
+  fmt::print("{}\n", file.at("path").get<std::string>());
+  line("driver", fmt::format("{}, in {}", file.at("driver").get<std::string>(), file.at("program").get<std::string>()));
+  line("ranks", fmt::format("{} on {}, {} a node", human_count(ranks), counted(nodes, "node", "nodes"),
+                            per_node(file.at("ranks_per_node"))));
+  line("settings", file.at("settings").get<std::string>());
+  line("layout", fmt::format("stripes of {}, rounds of {}, through {}", human_bytes(number(file.at("stripe_bytes"))),
+                             human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>()));
+  line("program put", fmt::format("{} of {}: {}, on average {}",
+                                  counted(number(file.at("requests")), "request", "requests"),
+                                  human_bytes(number(file.at("bytes"))),
+                                  counted(number(file.at("pieces")), "piece", "pieces"),
+                                  human_bytes(number(file.at("average_piece_bytes")))));
+  line("in", fmt::format("{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
+                         counted(number(file.at("independent_writes")), "independent write", "independent writes")));
+  line("coalesced", fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
+                                human_bytes(number(coalesced.at("bytes"))),
+                                counted(number(coalesced.at("rounds")), "round", "rounds"),
+                                human_bytes(number(coalesced.at("average_run_bytes")))));
+  line("between nodes",
+       number(between.at("messages")) == 0
+           ? "nothing"
+           : fmt::format("{} of {}, {} of them one-sided puts",
+                         counted(number(between.at("messages")), "message", "messages"),
+                         human_bytes(number(between.at("bytes"))), human_count(number(between.at("one_sided_puts")))));
+  line("file writes", fmt::format("{} of {}, on average {}; {} aligned, {} not",
+                                  counted(number(writes.at("count")), "write", "writes"),
+                                  human_bytes(number(writes.at("bytes"))), human_bytes(number(writes.at("average_bytes"))),
+                                  human_count(number(writes.at("aligned"))), human_count(number(writes.at("unaligned")))));
+  for (const json& size : writes.at("sizes")) {
+    line("", fmt::format("{:>10} of {} to {}", human_count(number(size.at("count"))), human_bytes(number(size.at("from"))),
+                         human_bytes(number(size.at("below")))));
+  }
+  if (number(writes.at("bypass")) > 0) {
+    line("  past windows", fmt::format("{} of {}", counted(number(writes.at("bypass")), "write", "writes"),
+                                       human_bytes(number(writes.at("bypass_bytes")))));
+  }
+  if (number(writes.at("read_modify_write_blocks")) > 0) {
+    line("  with holes", counted(number(writes.at("read_modify_write_blocks")), "block read, merged and written whole",
+                                 "blocks read, merged and written whole"));
+  }
+  if (number(reads.at("count")) > 0) {
+    line("file reads", fmt::format("{} of {}", counted(number(reads.at("count")), "read", "reads"),
+                                   human_bytes(number(reads.at("bytes")))));
+  }
+  print_times(file.at("seconds"));
+  line("memory", fmt::format("windows {}; peak of the processes {} in all, {} the largest",
+                             human_bytes(number(memory.at("windows_bytes"))),
+                             human_bytes(number(memory.at("peak_sum_bytes"))),
+                             human_bytes(number(memory.at("peak_max_bytes")))));
+  line("aggregators", list_of(file.at("aggregators")));
+  for (const json& note : file.at("notes")) line("note", note.get<std::string>());
+}
+
+}  // namespace
+
+int print_report(const std::string& path, bool as_json) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    complain("cannot read " + path + ": " + std::strerror(errno));
+    return exit_failed;
+  }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) {
+    complain("cannot read " + path);
+    return exit_failed;
+  }
+  try {
+    const json document = json::parse(text, nullptr, false);
+    if (document.is_discarded()) {
+      complain(path + " is not a report of Forebay: it is not JSON");
+      return exit_failed;
+    }
+    if (document.at("schema") != schema_version) {
+      complain(path + " has another layout (schema " + document.at("schema").dump() + ") than this version of Forebay reads");
+      return exit_failed;
+    }
+    const json& files = document.at("files");
+    if (as_json) {
+      fmt::print("{}\n", document.dump(2));
+      return 0;
+    }
+    if (files.empty()) fmt::print("No file was written through Forebay.\n");
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (i > 0) fmt::print("\n");
+      print_file(files[i]);
+    }
+  } catch (const std::exception& error) {
+    complain(path + " is not a report of Forebay: " + error.what());
+    return exit_failed;
+  }
+  return 0;
+}
+
+}  // namespace forebay::tools

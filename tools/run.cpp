@@ -1,0 +1,142 @@
+// forebay run: checks everything that can be checked, sets the environment, and becomes the program.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "base/hints.hpp"
+#include "commands.hpp"
+#include "installation.hpp"
+#include "launcher.hpp"
+#include "message.hpp"
+#include "program_check.hpp"
+#include "report/report.hpp"
+
+namespace forebay::tools {
+namespace {
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+void join(std::string& list, const std::string& more, char separator) {
+  if (more.empty()) return;
+  if (!list.empty()) list += separator;
+  list += more;
+}
+
+/// The hints of the environment and of the command line, the latter winning; checked.
+Status gather_hints(const RunOptions& options, std::string& hints) {
+  Settings settings;
+  hints = from_environment("FOREBAY_HINTS");
+  if (Status status = apply_environment(settings); !status.ok()) return status;
+  if (Status status = parse_hints(settings, options.hints, Origin::command); !status.ok()) {
+    return {status.code(), "--hints: " + status.message()};
+  }
+  join(hints, options.hints, ';');
+  if (!options.mode.empty()) {
+    if (Status status = set_hint(settings, "forebay_mode", options.mode, Origin::command); !status.ok()) {
+      return {status.code(), "--mode: " + status.message()};
+    }
+    join(hints, "forebay_mode=" + options.mode, ';');
+  }
+  return {};
+}
+
+/// What LD_PRELOAD has to be. The dynamic linker takes blanks and colons for separators and knows no quoting.
+Status preload_list(const Installation& installation, std::string& list) {
+  if (installation.shim.empty()) {
+    return {Code::unsupported, "libforebay_preload.so is not where " + installation.command +
+                                   " looks for it; install Forebay as a whole, or build all of it"};
+  }
+  if (installation.shim.find_first_of(" :") != std::string::npos) {
+    return {Code::unsupported, "a library in a folder with a blank or a colon in its name cannot be preloaded: " + installation.shim};
+  }
+  const std::string old = from_environment("LD_PRELOAD");
+  list = installation.first_preload;
+  if (old.find(installation.shim) == std::string::npos) join(list, installation.shim, ':');
+  join(list, old, ':');
+  return {};
+}
+
+std::string absolute(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+void set(const char* name, const std::string& value) {
+  if (!value.empty()) ::setenv(name, value.c_str(), 1);
+}
+
+void set_plugin_path(const Installation& installation) {
+  // Only for a program that is told to take the driver by name: the variable replaces HDF5's own default path.
+  if (from_environment("HDF5_DRIVER") != "forebay" || installation.hdf5_plugins.empty()) return;
+  std::string path = from_environment("HDF5_PLUGIN_PATH");
+  if (path.find(installation.hdf5_plugins) != std::string::npos) return;
+  join(path, installation.hdf5_plugins, ':');
+  set("HDF5_PLUGIN_PATH", path);
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const bool first = is_first_rank();
+  std::string hints;
+  if (const Status status = gather_hints(options, hints); !status.ok()) {
+    if (first) complain(status.message());
+    return exit_usage;
+  }
+  bool denied = false;
+  const std::string program = find_program(options.program.front(), denied);
+  if (program.empty()) {
+    if (is_first_on_node()) {
+      complain(denied ? "may not execute " + options.program.front() : "cannot find the program " + options.program.front());
+    }
+    return denied ? exit_not_executable : exit_not_found;
+  }
+  const Installation installation = find_installation();
+  std::string preload;
+  if (const Status status = preload_list(installation, preload); !status.ok()) {
+    if (is_first_on_node()) complain(status.message());
+    return exit_failed;
+  }
+  // The program may change its folder before it closes a file.
+  const std::string stats = absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
+  if (first && !options.stats.empty()) {
+    if (const Status status = start_report(stats); !status.ok()) {
+      complain("--stats: " + status.message());
+      return exit_usage;
+    }
+  }
+  if (first) {
+    for (const std::string& part : unreachable_parts(program)) complain(part);
+  }
+
+  set("LD_PRELOAD", preload);
+  set("FOREBAY_HINTS", hints);
+  set("FOREBAY_STATS", stats);
+  set("FOREBAY_LIBDIR", installation.library_path());
+  if (options.verbose) set("FOREBAY_VERBOSE", "1");
+  set_plugin_path(installation);
+  if (options.verbose && first) {
+    for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
+      complain(std::string(name) + "=" + from_environment(name));
+    }
+  }
+
+  std::vector<char*> arguments;
+  for (const std::string& argument : options.program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(options.program.front().c_str(), arguments.data());
+  const int error = errno;
+  if (is_first_on_node()) complain("cannot execute " + program + ": " + std::strerror(error));
+  return error == ENOENT ? exit_not_found : exit_not_executable;
+}
+
+}  // namespace forebay::tools
