@@ -120,7 +120,7 @@ bind_argument() {
 
 # Runs this script's inner half in the root: enter_root CALL ARGUMENT..., where CALL is exec or nothing.
 enter_root() {
-  local call=$1 entry path name argument
+  local call=$1 entry path parent name argument
   shift
   cd "$(pwd -P)"
   mkdir -p "$cache/ccache"
@@ -142,6 +142,8 @@ enter_root() {
   while IFS= read -r path; do
     # A checkout below /usr needs a place in the root to be seen at.
     if belongs_to_root "$path"; then mkdir -p "$root$path"; fi
+    parent=${path%/*}
+    [ -z "$parent" ] || options+=(--perms 0755 --dir "$parent") # by itself bubblewrap makes it for root alone
     options+=(--bind "$path" "$path")
   done < <(printf '%s\n' "${!bound[@]}" | LC_ALL=C sort)
   options+=(--remount-ro / --chdir "$PWD")
