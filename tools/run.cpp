@@ -126,7 +126,7 @@ int run(const RunOptions& options) {
   set_plugin_path(installation);
   if (options.verbose && first) {
     for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
-      complain(std::string(name) + "=" + from_environment(name));
+      if (const std::string value = from_environment(name); !value.empty()) complain(std::string(name) + "=" + value);
     }
   }
 

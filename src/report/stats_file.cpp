@@ -42,6 +42,8 @@ std::int64_t average(std::int64_t sum, std::int64_t count) { return count > 0 ? 
 Json to_json(const FileReport& report) {
   const FileFacts& facts = report.facts;
   const Counters& c = report.total;
+  Settings settings = facts.settings;
+  settings.stats.clear();  // the reader knows where the report is
   Json sizes = Json::array();
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) {
     if (c.write_sizes[i] == 0) continue;
@@ -61,7 +63,7 @@ Json to_json(const FileReport& report) {
       {"nodes", report.nodes},
       {"ranks_per_node", {{"min", report.least_ranks_per_node}, {"max", report.most_ranks_per_node}}},
       {"thread_level", facts.thread_level},
-      {"settings", format_hints(facts.settings)},
+      {"settings", format_hints(settings)},
       {"storage", facts.storage},
       {"link", facts.link},
       {"stripe_bytes", facts.stripe_bytes},

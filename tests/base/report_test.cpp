@@ -50,6 +50,7 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.path = path;
   f.driver = "pnetcdf";
   f.settings.stripe_bytes = 1 << 20;
+  f.settings.stats = "/data/stats.json";
   f.stripe_bytes = 1 << 20;
   f.window_bytes = 4 << 20;
   f.link = "put";
