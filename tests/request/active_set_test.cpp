@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<StridedCursor>> random_cursors(Random& random, std::
 
 TEST(ActiveSet, VisitsExactlyThoseBelowTheLimitInProgramOrder) {
   Random random(test_seed());
-  for (int repeat = 0; repeat < 400 && !HasFatalFailure(); ++repeat) {
+  for (int repeat = 0; repeat < cases(400) && !HasFatalFailure(); ++repeat) {
     const std::int64_t count = random.one_in(4) ? random(0, 3) : random(0, 600);
     const std::int64_t span = random(50, 5000);
     const auto cursors = random_cursors(random, count, span);

@@ -1,10 +1,13 @@
 // Nanoseconds a piece: what walking a request and producing its bytes cost when pieces are as small as one float.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <random>
 #include <vector>
 
 #include "request/active_set.hpp"
 #include "request/memory_source.hpp"
+#include "request/piece_cursor.hpp"
 #include "request/strided.hpp"
 
 namespace forebay {
@@ -59,6 +62,97 @@ void strided_take_and_produce(benchmark::State& state) {
   per_piece(state, pieces);
 }
 BENCHMARK(strided_take_and_produce)->Arg(1)->Arg(4);
+
+// A decomposition like a climate model's: mostly single elements, some short runs, gaps of some hundred elements.
+PieceListPtr decomposition(std::int64_t pieces, std::int64_t longest, bool shuffled) {
+  std::mt19937_64 random(1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> list;
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    at += 1 + static_cast<std::int64_t>(random() % 30);
+    const std::int64_t length = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest));
+    list.push_back({at, length});
+    at += length;
+  }
+  if (shuffled) std::shuffle(list.begin(), list.end(), random);
+  PieceListBuilder builder;
+  for (const auto& [offset, length] : list) builder.add(offset, length);
+  return builder.finish();
+}
+
+void piece_list_take(benchmark::State& state) {
+  PieceMapping map{4096, 4};
+  if (state.range(1) != 0) map = {4096, 4, 50000, 300000};
+  PieceListCursor cursor(decomposition(1000000, state.range(0), false), map);
+  std::vector<std::byte> window(kWindow);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, nullptr, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(piece_list_take)->ArgNames({"longest", "records"})->ArgsProduct({{1, 3}, {0, 1}});
+
+void piece_list_take_and_produce(benchmark::State& state) {
+  const PieceListPtr list = decomposition(1000000, state.range(0), false);
+  PieceListCursor cursor(list, {4096, 4});
+  std::vector<std::byte> memory(static_cast<std::size_t>(list->elements() * 4)), window(kWindow);
+  MemorySource source(memory.data(), Swap::four);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, &source, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(piece_list_take_and_produce)->ArgName("longest")->Arg(1)->Arg(3);
+
+void piece_list_unordered(benchmark::State& state) {
+  PieceListCursor cursor(decomposition(state.range(0), state.range(1), true), {4096, 4});
+  std::vector<std::byte> window(kWindow);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, nullptr, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(piece_list_unordered)->ArgNames({"pieces", "longest"})->ArgsProduct({{100000, 1000000, 10000000}, {1, 3}})->Unit(benchmark::kMillisecond);
+
+void piece_list_build(benchmark::State& state) {
+  PieceListBuilder builder;
+  for (auto _ : state) {
+    for (std::int64_t i = 0; i < state.range(1); ++i) builder.add(i * 40, 1 + (i & state.range(0)));
+    benchmark::DoNotOptimize(builder.finish());
+  }
+  per_piece(state, static_cast<std::int64_t>(state.iterations()) * state.range(1));
+}
+BENCHMARK(piece_list_build)->ArgNames({"other_lengths", "pieces"})->ArgsProduct({{0, 3}, {10000, 1000000}});
+
+// A varn call's own arrays, as netCDF has them: three dimensions, one element or a short run each.
+void direct_list(benchmark::State& state) {
+  constexpr std::int64_t boxes = 1000000;
+  const long long shape[] = {0, 100, 4000000};
+  std::vector<long long> starts(boxes * 3), counts(boxes * 3, 1);
+  std::vector<const long long*> start_rows, count_rows;
+  for (std::int64_t i = 0; i < boxes; ++i) {
+    const auto at = static_cast<std::size_t>(3 * i);
+    starts[at + 1] = i * 40 / shape[2];
+    starts[at + 2] = i * 40 % shape[2];
+    counts[at + 2] = 1 + (i & 1);
+    start_rows.push_back(&starts[at]);
+    count_rows.push_back(&counts[at]);
+  }
+  std::vector<std::byte> window(kWindow);
+  std::int64_t pieces = 0;
+  if (state.range(0) == 0) {
+    for (auto _ : state) {
+      auto cursor = DirectListCursor<long long>::make(boxes, start_rows.data(), count_rows.data(), shape, 3, {4096, 4});
+      pieces += walk(*cursor, nullptr, window);
+    }
+  } else {
+    for (auto _ : state) {
+      PieceListBuilder builder;
+      for (std::size_t i = 0; i < boxes; ++i) builder.add_box(start_rows[i], count_rows[i], shape, 3);
+      PieceListCursor cursor(builder.finish(), {4096, 4});
+      pieces += walk(cursor, nullptr, window);
+    }
+  }
+  per_piece(state, pieces);
+}
+BENCHMARK(direct_list)->ArgName("encoded")->Arg(0)->Arg(1);
 
 // produce() alone: one batch of runs again and again, `length` bytes each.
 void memory_produce(benchmark::State& state) {

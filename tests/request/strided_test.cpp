@@ -44,7 +44,7 @@ struct Shape {
 TEST(Strided, SubarraysLikeElementLoops) {
   Random random(test_seed());
   std::size_t total = 0;
-  for (int repeat = 0; repeat < 3000 && !HasFatalFailure(); ++repeat) {
+  for (int repeat = 0; repeat < cases(3000) && !HasFatalFailure(); ++repeat) {
     const std::size_t ndims = static_cast<std::size_t>(random(0, 4));
     const bool strided = random.one_in(2);
     const bool record = ndims > 0 && random.one_in(2);
@@ -85,12 +85,12 @@ TEST(Strided, SubarraysLikeElementLoops) {
     check_cursor(cursor, moves, random_walk(random, cursor), random);
     check_cursor(cursor, moves, random_walk(random, cursor), random);  // start() begins again
   }
-  EXPECT_GT(total, 300000u);  // the cases are not mostly empty
+  EXPECT_GT(total, static_cast<std::size_t>(cases(300000)));  // the cases are not mostly empty
 }
 
 TEST(Strided, HyperslabsLikeElementLoops) {
   Random random(test_seed() + 1);
-  for (int repeat = 0; repeat < 2000 && !HasFatalFailure(); ++repeat) {
+  for (int repeat = 0; repeat < cases(1200) && !HasFatalFailure(); ++repeat) {
     const std::size_t ndims = static_cast<std::size_t>(random(1, 3));
     Index shape, start, stride, count, block;
     for (std::size_t d = 0; d < ndims; ++d) {
@@ -120,7 +120,7 @@ TEST(Strided, HyperslabsLikeElementLoops) {
 
 TEST(Strided, AStreamStrideOfItsOwn) {
   Random random(test_seed() + 2);
-  for (int repeat = 0; repeat < 500 && !HasFatalFailure(); ++repeat) {
+  for (int repeat = 0; repeat < cases(500) && !HasFatalFailure(); ++repeat) {
     // A transposed or padded stream: any stream stride goes.
     const StridedDim dims[] = {{random(200, 300), random(1, 4), random(-50, 50)},
                                {random(20, 40), random(1, 5), random(-50, 50)},

@@ -1,0 +1,264 @@
+// Walking piece lists and callers' arrays that ascend.
+#include "request/piece_cursor.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "request/piece_buckets.hpp"
+#include "request/piece_code.hpp"
+
+namespace forebay {
+namespace {
+
+// A mapping whose records follow each other without a gap is a linear one.
+PieceMapping simplified(PieceMapping map) {
+  assert(map.element_bytes > 0);
+  assert(map.record_elements == 0 || map.record_stride_bytes >= map.record_elements * map.element_bytes);
+  if (map.record_stride_bytes == map.record_elements * map.element_bytes) map.record_elements = 0;
+  return map;
+}
+
+std::int64_t file_of(const PieceMapping& map, std::int64_t element) {
+  if (map.record_elements == 0) return map.base + element * map.element_bytes;
+  return map.base + element / map.record_elements * map.record_stride_bytes +
+         element % map.record_elements * map.element_bytes;
+}
+
+// `bits`: all element offsets and lengths, or-ed.
+std::int64_t alignment_of(const PieceMapping& map, std::int64_t bits) {
+  // The lowest bit of a product is the product of the lowest bits.
+  std::int64_t all = (bits & -bits) * (map.element_bytes & -map.element_bytes) | map.base | 4096;
+  if (map.record_elements != 0) all |= map.record_elements * map.element_bytes | map.record_stride_bytes;
+  return all & -all;
+}
+
+}  // namespace
+
+PieceListCursor::PieceListCursor(PieceListPtr list, const PieceMapping& mapping, std::int64_t index_bytes)
+    : list_(std::move(list)), map_(simplified(mapping)), hull_{mapping.base, mapping.base} {
+  if (list_->pieces() == 0) return;
+  hull_ = {file_of(map_, list_->begin()), file_of(map_, list_->end() - 1) + map_.element_bytes};
+  alignment_ = alignment_of(map_, list_->bits());
+  if (!list_->ascending()) buckets_ = std::make_unique<PieceBuckets>(*list_, map_, hull_, index_bytes);
+  start(1);
+}
+
+PieceListCursor::~PieceListCursor() = default;
+
+bool PieceListCursor::read_piece() {
+  std::int64_t gap = 0;
+  std::int64_t length = list_->constant_length();
+  const bool more = length != 0 ? piece_code::next<true>(at_, gap, length) : piece_code::next<false>(at_, gap, length);
+  file_ += gap * map_.element_bytes;
+  left_ = length * map_.element_bytes;
+  return more;
+}
+
+void PieceListCursor::start(std::int64_t round_bytes) {
+  file_ = kNoOffset;
+  if (hull_.empty()) return;
+  if (buckets_) return buckets_->start(round_bytes);
+  at_ = list_->words();
+  file_ = map_.base;
+  stream_ = 0;
+  read_piece();
+  record_begin_ = map_.base;
+  record_end_ = kNoOffset;
+  if (map_.record_elements != 0) {
+    record_begin_ += list_->begin() / map_.record_elements * map_.record_stride_bytes;
+    record_end_ = record_begin_ + map_.record_elements * map_.element_bytes;
+    file_ = hull_.begin;
+  }
+}
+
+std::int64_t PieceListCursor::peek() { return buckets_ ? buckets_->peek() : file_; }
+
+std::size_t PieceListCursor::take(std::int64_t limit, std::span<Run> out) {
+  if (buckets_) return buckets_->take(limit, out);
+  return list_->constant_length() != 0 ? take_ascending<true>(limit, out) : take_ascending<false>(limit, out);
+}
+
+template <bool gaps_only>
+std::size_t PieceListCursor::take_ascending(std::int64_t limit, std::span<Run> out) {
+  if (out.empty() || file_ >= limit) return 0;
+  const std::int64_t element_bytes = map_.element_bytes;
+  const std::int64_t constant_length = gaps_only ? list_->constant_length() : 0;
+  Run* to = out.data();
+  Run* const to_end = to + out.size();
+  const std::uint16_t* at = at_;
+  std::int64_t file = file_;
+  std::int64_t stream = stream_;
+  std::int64_t left = left_;
+
+  // One comparison a piece tells all that may happen to it: within a record, offsets go on in file order as they do in the
+  // list, so that a piece beyond the record shows as one beyond `bound` as well as a piece beyond the limit does.
+  std::int64_t bound = std::min(limit, record_end_);
+  const auto enter_record = [&] {  // brings `file`, reckoned on from record_begin_, to its place
+    const std::int64_t record_bytes = map_.record_elements * element_bytes;
+    const std::int64_t over = file - record_begin_;
+    record_begin_ += over / record_bytes * map_.record_stride_bytes;
+    record_end_ = record_begin_ + record_bytes;
+    file = record_begin_ + over % record_bytes;
+    bound = std::min(limit, record_end_);
+  };
+  // Steps to the next piece; false when there is none.
+  const auto advance = [&] {
+    std::int64_t gap = 0;
+    std::int64_t length = constant_length;
+    if (!piece_code::next<gaps_only>(at, gap, length)) {
+      file = kNoOffset;
+      return false;
+    }
+    file += gap * element_bytes;
+    left = length * element_bytes;
+    return true;
+  };
+
+  while (to != to_end) {
+    if (left <= bound - file) [[likely]] {
+      *to++ = {file, stream, left};
+      file += left;
+      stream += left;
+      if (!advance()) break;
+      continue;
+    }
+    if (file >= limit) break;
+    if (file >= record_end_) {
+      enter_record();
+      continue;
+    }
+    const std::int64_t length = bound - file;  // the record's end or the limit cuts the piece
+    *to++ = {file, stream, length};
+    file += length;
+    stream += length;
+    left -= length;
+  }
+  if (file != kNoOffset && file >= record_end_) enter_record();
+  at_ = at;
+  file_ = file;
+  stream_ = stream;
+  left_ = left;
+  return static_cast<std::size_t>(to - out.data());
+}
+
+template <class Int>
+std::unique_ptr<DirectListCursor<Int>> DirectListCursor<Int>::make(std::int64_t boxes, const Int* const* starts,
+                                                                   const Int* const* counts, const Int* shape, int ndims,
+                                                                   const PieceMapping& mapping) {
+  std::unique_ptr<DirectListCursor> cursor(new DirectListCursor);
+  cursor->boxes_ = boxes;
+  cursor->starts_ = starts;
+  cursor->counts_ = counts;
+  cursor->shape_ = shape;
+  cursor->ndims_ = ndims;
+  cursor->map_ = simplified(mapping);
+  const PieceMapping& map = cursor->map_;
+  std::int64_t first = kNoOffset;
+  std::int64_t end = 0;  // of the box before, in the variable's linear element space
+  std::int64_t bits = 0;
+  for (std::int64_t i = 0; i < boxes; ++i) {
+    const Box box = cursor->box(i);
+    if (box.length == 0) continue;
+    if (!cursor->contiguous(i)) return nullptr;
+    const std::int64_t offset = box.record * map.record_elements + box.offset;
+    if (offset < end) return nullptr;
+    first = std::min(first, offset);
+    end = offset + box.length;
+    bits |= offset | box.length;
+    cursor->elements_ += box.length;
+  }
+  cursor->hull_ = {map.base, map.base};
+  if (first != kNoOffset) {
+    cursor->hull_ = {file_of(map, first), file_of(map, end - 1) + map.element_bytes};
+    cursor->alignment_ = alignment_of(map, bits);
+  }
+  cursor->start(1);
+  return cursor;
+}
+
+template <class Int>
+bool DirectListCursor<Int>::contiguous(std::int64_t i) const {
+  if (counts_ == nullptr || counts_[i] == nullptr) return true;
+  int d = 0;
+  while (d < ndims_ && counts_[i][d] == 1) ++d;
+  for (++d; d < ndims_; ++d) {
+    if (counts_[i][d] != shape_[d]) return false;
+  }
+  return true;
+}
+
+template <class Int>
+typename DirectListCursor<Int>::Box DirectListCursor<Int>::box(std::int64_t i) const {
+  const Int* start = starts_[i];
+  Box box{0, 0, 1};
+  int d = 0;
+  if (map_.record_elements != 0) {
+    box.record = static_cast<std::int64_t>(start[0]);
+    d = 1;
+  }
+  for (; d < ndims_; ++d) box.offset = box.offset * (d == 0 ? 1 : static_cast<std::int64_t>(shape_[d])) + static_cast<std::int64_t>(start[d]);
+  if (counts_ != nullptr && counts_[i] != nullptr) {
+    for (d = 0; d < ndims_; ++d) box.length *= static_cast<std::int64_t>(counts_[i][d]);
+  }
+  return box;
+}
+
+template <class Int>
+void DirectListCursor<Int>::enter_record(std::int64_t record, std::int64_t offset_bytes) {
+  record_begin_ = map_.base + record * map_.record_stride_bytes;
+  record_end_ = record_begin_ + map_.record_elements * map_.element_bytes;
+  file_ = record_begin_ + offset_bytes;
+}
+
+template <class Int>
+void DirectListCursor<Int>::next_box() {
+  while (next_ < boxes_) {
+    const Box box = this->box(next_++);
+    if (box.length == 0) continue;
+    left_ = box.length * map_.element_bytes;
+    if (map_.record_elements != 0) {
+      enter_record(box.record, box.offset * map_.element_bytes);
+    } else {
+      file_ = map_.base + box.offset * map_.element_bytes;
+    }
+    return;
+  }
+  file_ = kNoOffset;
+}
+
+template <class Int>
+void DirectListCursor<Int>::start(std::int64_t /*round_bytes*/) {
+  next_ = 0;
+  stream_ = 0;
+  record_end_ = kNoOffset;
+  next_box();
+}
+
+template <class Int>
+std::size_t DirectListCursor<Int>::take(std::int64_t limit, std::span<Run> out) {
+  std::size_t n = 0;
+  while (file_ < limit) {
+    const std::int64_t length = std::min(left_, std::min(limit, record_end_) - file_);
+    if (n > 0 && out[n - 1].file + out[n - 1].length == file_) {
+      out[n - 1].length += length;
+    } else if (n < out.size()) {
+      out[n++] = {file_, stream_, length};
+    } else {
+      break;
+    }
+    stream_ += length;
+    left_ -= length;
+    file_ += length;
+    if (left_ == 0) {
+      next_box();
+    } else if (file_ == record_end_) {
+      enter_record((record_begin_ - map_.base) / map_.record_stride_bytes + 1, 0);
+    }
+  }
+  return n;
+}
+
+template class DirectListCursor<long>;
+template class DirectListCursor<long long>;
+
+}  // namespace forebay
