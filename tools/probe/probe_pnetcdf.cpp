@@ -20,7 +20,11 @@ void write(const char* path) {
   int ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (rank == 0) print_library(ncmpi_inq_libvers(), reinterpret_cast<const void*>(&ncmpi_inq_libvers));
+  if (rank == 0) {
+    std::string version = ncmpi_inq_libvers();  // "1.14.0 of …"
+    version = version.substr(0, version.find(' '));
+    print_library(version.c_str(), reinterpret_cast<const void*>(&ncmpi_inq_libvers));
+  }
   print_mpi(MPI_COMM_WORLD);
 
   int file = 0;

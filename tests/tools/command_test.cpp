@@ -1,0 +1,343 @@
+// forebay run, report and hints as a user meets them: what programs get, what mistakes are told, and exit statuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "human.hpp"
+#include "program_check.hpp"
+#include "report/report.hpp"
+#include "subprocess.hpp"
+
+namespace forebay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+using Variables = std::map<std::string, std::string>;
+
+Outcome forebay_with(Variables more, std::vector<std::string> arguments) {
+  auto environment = current_environment();
+  for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_ENABLE", "FOREBAY_LIBDIR", "LD_PRELOAD",
+                           "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
+    environment.erase(name);
+  }
+  for (auto& [name, value] : more) environment[name] = value;
+  arguments.insert(arguments.begin(), FOREBAY);
+  return run_program(arguments, environment, std::chrono::seconds(60));
+}
+
+Outcome forebay_command(std::vector<std::string> arguments) { return forebay_with({}, std::move(arguments)); }
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class InFolder : public testing::Test {
+ protected:
+  InFolder() {
+    std::string name = fs::temp_directory_path() / "forebay-command-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~InFolder() override {
+    chmod(folder_.c_str(), 0700);
+    fs::remove_all(folder_);
+  }
+  std::string operator/(const std::string& name) const { return folder_ + "/" + name; }
+  std::string folder_;
+};
+
+using RunCommand = InFolder;
+using ReportCommand = InFolder;
+
+TEST_F(RunCommand, TheProgramGetsItsArgumentsAndGivesItsStatus) {
+  const Outcome outcome = forebay_command({"run", SHELL_SCRIPT, "--stats", "x", "--help", "", "a b", "--", "-v"});
+  EXPECT_EQ(outcome.output, "[--stats]\n[x]\n[--help]\n[]\n[a b]\n[--]\n[-v]\n");
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(outcome.status, 9);
+}
+
+TEST_F(RunCommand, ASeparatorBeforeTheProgramIsTaken) {
+  EXPECT_EQ(forebay_command({"run", "--mode", "strict", "--", SHELL_SCRIPT, "x"}).output, "[x]\n");
+  EXPECT_EQ(forebay_command({"run", "--", SHELL_SCRIPT, "--mode"}).output, "[--mode]\n");
+}
+
+TEST_F(RunCommand, SetsTheEnvironment) {
+  const Outcome outcome = forebay_with({{"LD_PRELOAD", "libm.so.6"}, {"FOREBAY_HINTS", "forebay_link=put"}},
+                                       {"run", "--stats", *this / "s.json", "--hints", "forebay_mode=commit", "--mode", "strict", "env"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr(SHIM ":libm.so.6\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_HINTS=forebay_link=put;forebay_mode=commit;forebay_mode=strict\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_STATS=" + *this / "s.json" + "\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_LIBDIR=/"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("HDF5_PLUGIN_PATH=")));
+}
+
+TEST_F(RunCommand, WithinItselfPreloadsOnce) {
+  const std::string list = forebay_command({"run", FOREBAY, "run", "sh", "-c", "echo $LD_PRELOAD"}).output;
+  EXPECT_NE(list.find(SHIM), list.npos);
+  EXPECT_EQ(list.find(SHIM), list.rfind(SHIM));
+}
+
+TEST_F(RunCommand, AChosenLibraryFolderStays) {
+  const Outcome outcome = forebay_with({{"FOREBAY_LIBDIR", "/elsewhere"}}, {"run", "sh", "-c", "echo $FOREBAY_LIBDIR"});
+  EXPECT_EQ(outcome.output, "/elsewhere\n");
+}
+
+TEST_F(RunCommand, LoadsNothingIntoAProgramThatUsesNeitherLibrary) {
+  const Outcome outcome = forebay_command({"run", "cat", "/proc/self/maps"});
+  EXPECT_THAT(outcome.output, HasSubstr("libforebay_preload.so"));
+  for (const char* other : {"libforebay_hdf5", "libforebay_pnetcdf", "libmpi", "libhdf5", "libpnetcdf", "libstdc++"}) {
+    EXPECT_THAT(outcome.output, Not(HasSubstr(other)));
+  }
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST_F(RunCommand, AWrongHintStopsItAndNamesTheNearOnes) {
+  Outcome outcome = forebay_command({"run", "--hints", "forebay_stripe_byte=1m", "touch", *this / "ran"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors, "forebay: --hints: unknown hint \"forebay_stripe_byte\"; did you mean forebay_stripe_bytes?\n");
+  outcome = forebay_command({"run", "--hints", "forebay_stripe_bytes=lots", "touch", *this / "ran"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("\"lots\" does not fit"));
+  outcome = forebay_command({"run", "--mode", "fast", "touch", *this / "ran"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("strict | commit"));
+  outcome = forebay_with({{"FOREBAY_HINTS", "nonsense"}}, {"run", "touch", *this / "ran"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, StartsWith("forebay: FOREBAY_HINTS: "));
+  EXPECT_FALSE(fs::exists(*this / "ran"));
+}
+
+TEST_F(RunCommand, OneRankTellsOfAWrongHintAndAllStop) {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const Outcome first = forebay_with({{variable, "0"}}, {"run", "--hints", "x", "true"});
+    const Outcome other = forebay_with({{variable, "5"}}, {"run", "--hints", "x", "true"});
+    EXPECT_EQ(first.status, 2);
+    EXPECT_EQ(other.status, 2);
+    EXPECT_NE(first.errors, "");
+    EXPECT_EQ(other.errors, "") << variable;
+  }
+}
+
+TEST_F(RunCommand, AMissingProgramIsTold) {
+  Outcome outcome = forebay_command({"run", "no-such-program", "--help"});
+  EXPECT_EQ(outcome.status, 127);
+  EXPECT_EQ(outcome.errors, "forebay: cannot find the program no-such-program\n");
+  outcome = forebay_command({"run", *this / "model"});
+  EXPECT_EQ(outcome.status, 127);
+  std::ofstream(*this / "model") << "#!/bin/sh\n";
+  outcome = forebay_command({"run", *this / "model"});
+  EXPECT_EQ(outcome.status, 126);
+  EXPECT_THAT(outcome.errors, HasSubstr("may not execute"));
+  std::ofstream(*this / "model") << "#!/no/such/shell\n";
+  chmod((*this / "model").c_str(), 0700);
+  outcome = forebay_command({"run", *this / "model"});
+  EXPECT_EQ(outcome.status, 127);
+  EXPECT_THAT(outcome.errors, HasSubstr("cannot execute"));
+}
+
+TEST_F(RunCommand, WrongOptionsAreTold) {
+  EXPECT_EQ(forebay_command({"run"}).status, 2);
+  const Outcome outcome = forebay_command({"run", "--stat", "x", "true"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors, "forebay: run has no option --stat; see forebay run --help\n");
+  EXPECT_EQ(forebay_command({}).status, 2);
+  EXPECT_EQ(forebay_command({"walk"}).status, 2);
+}
+
+TEST_F(RunCommand, APlaceForTheReportThatCannotBeWrittenStopsIt) {
+  for (const std::string& place : {*this / "no/stats.json", std::string("/proc/stats.json"), folder_, std::string("/dev/null")}) {
+    const Outcome outcome = forebay_command({"run", "--stats", place, "touch", *this / "ran"});
+    EXPECT_EQ(outcome.status, 2) << place;
+    EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("forebay: --stats: "), HasSubstr(place)));
+  }
+  std::ofstream(*this / "results.nc") << "CDF";
+  EXPECT_EQ(forebay_command({"run", "--stats", *this / "results.nc", "touch", *this / "ran"}).status, 2);
+  EXPECT_EQ(slurp(*this / "results.nc"), "CDF") << "another file was overwritten";
+  EXPECT_FALSE(fs::exists(*this / "ran"));
+}
+
+TEST_F(RunCommand, AnUnwritableFolderStopsIt) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  chmod(folder_.c_str(), 0500);
+  EXPECT_EQ(forebay_command({"run", "--stats", *this / "stats.json", "true"}).status, 2);
+}
+
+TEST_F(RunCommand, StartsTheReportAnew) {
+  FileFacts facts;
+  facts.path = "/old";
+  const std::vector<RankShare> shares(1);
+  ASSERT_TRUE(append_report(*this / "s.json", summarize(facts, shares)).ok());
+  // Another rank must not remove what the first may have written meanwhile.
+  EXPECT_EQ(forebay_with({{"OMPI_COMM_WORLD_RANK", "1"}}, {"run", "--stats", *this / "s.json", "true"}).status, 0);
+  EXPECT_THAT(slurp(*this / "s.json"), HasSubstr("/old"));
+  EXPECT_EQ(forebay_command({"run", "--stats", *this / "s.json", "true"}).status, 0);
+  EXPECT_THAT(slurp(*this / "s.json"), Not(HasSubstr("/old")));
+  const Outcome text = forebay_command({"report", *this / "s.json"});
+  EXPECT_EQ(text.output, "No file was written through Forebay.\n");
+  EXPECT_EQ(text.status, 0);
+}
+
+TEST_F(RunCommand, SaysWhatCannotBeReached) {
+  const Outcome outcome = forebay_command({"run", STATIC_NOTHING});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.errors, std::string("forebay: ") + STATIC_NOTHING + " is linked statically: nothing can be preloaded into it\n");
+}
+
+#ifdef STATIC_PNETCDF
+TEST_F(RunCommand, AProgramWithPnetcdfInsideRunsOnStockAndIsTold) {
+  for (const std::string program : {STATIC_PNETCDF, STATIC_PNETCDF_STRIPPED}) {
+    const Outcome outcome =
+        forebay_command({"run", "--stats", *this / "s.json", program, "write", *this / "f.nc"});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors, "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program + "\n");
+    EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60)).status, 0);
+    EXPECT_THAT(nlohmann::json::parse(slurp(*this / "s.json"))["files"], IsEmpty());
+  }
+}
+#endif
+
+TEST(ProgramCheck, OrdinaryProgramsAndScriptsCanBeReached) {
+  for (const char* path : {"/bin/sh", SHELL_SCRIPT, "/etc/passwd", "/no/such/file", FOREBAY}) {
+    EXPECT_THAT(unreachable_parts(path), IsEmpty()) << path;
+  }
+}
+
+TEST(ProgramCheck, ABrokenFileIsNoReasonToFall) {
+  const std::string whole = slurp(SHIM);
+  std::string name = fs::temp_directory_path() / "forebay-elf-XXXXXX";
+  const int fd = mkstemp(name.data());
+  ASSERT_GE(fd, 0);
+  close(fd);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{63}, std::size_t{64}, std::size_t{200}, whole.size() / 2, whole.size() - 1}) {
+    std::ofstream(name, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
+    (void)unreachable_parts(name);
+  }
+  // Every offset and count of the header turned into nonsense.
+  for (std::size_t at = 16; at < 64; ++at) {
+    std::string bent = whole;
+    bent[at] = static_cast<char>(~bent[at]);
+    std::ofstream(name, std::ios::binary | std::ios::trunc) << bent;
+    (void)unreachable_parts(name);
+  }
+  fs::remove(name);
+}
+
+TEST_F(ReportCommand, PrintsWhatMatters) {
+  FileFacts facts;
+  facts.path = "/scratch/history.nc";
+  facts.driver = "pnetcdf";
+  facts.storage = "mpiio";
+  facts.stripe_bytes = 1 << 20;
+  facts.window_bytes = 4 << 20;
+  facts.settings.link = Link::put;
+  std::vector<RankShare> shares(6);
+  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+    shares[rank].node = rank < 4 ? 0 : 1;
+    Counters& c = shares[rank].counters;
+    c.requests = 3;
+    c.pieces = 250000;
+    c.bytes = 3000000;
+    c.collective_flushes = 1;
+    if (rank % 4 == 0) {
+      c.aggregator = 1;
+      c.messages = 5;
+      c.message_bytes = 5000;
+      c.puts = 4;
+      c.count_write(0, 1 << 20, 1 << 20);
+      c.count_write(7, 5, 1 << 20);
+    }
+  }
+  ASSERT_TRUE(append_report(*this / "s.json", summarize(facts, shares)).ok());
+  const Outcome outcome = forebay_command({"report", *this / "s.json"});
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* part : {"/scratch/history.nc", "6 on 2 nodes, 2 to 4 a node", "forebay_link=put", "stripes of 1 MiB, rounds of 4 MiB",
+                           "18 requests of 17.2 MiB: 1 500 000 pieces, on average 12 bytes", "1 collective write,",
+                           "10 messages of 9.8 KiB, 8 of them one-sided puts", "4 writes of 2.0 MiB", "2 aligned, 2 not",
+                           "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+  }
+  const Outcome as_json = forebay_command({"report", "--json", *this / "s.json"});
+  EXPECT_EQ(nlohmann::json::parse(as_json.output), nlohmann::json::parse(slurp(*this / "s.json")));
+}
+
+TEST_F(ReportCommand, WhatIsNoReportIsTold) {
+  const std::map<std::string, std::string> cases{{"", "not JSON"},
+                                                 {"CDF\1", "not JSON"},
+                                                 {"{}", "not a report"},
+                                                 {"[1]", "not a report"},
+                                                 {"{\"schema\": 2, \"files\": []}", "another layout"},
+                                                 {"{\"schema\": 1, \"files\": [{\"path\": \"x\"}]}", "not a report"},
+                                                 {"{\"schema\": 1, \"files\": [", "not JSON"}};
+  for (const auto& [text, message] : cases) {
+    std::ofstream(*this / "s.json", std::ios::trunc) << text;
+    const Outcome outcome = forebay_command({"report", *this / "s.json"});
+    EXPECT_EQ(outcome.status, 1) << text;
+    EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("forebay: "), HasSubstr(message))) << text;
+  }
+  EXPECT_EQ(forebay_command({"report", *this / "missing.json"}).errors,
+            "forebay: cannot read " + *this / "missing.json" + ": No such file or directory\n");
+  EXPECT_EQ(forebay_command({"report", folder_}).status, 1);
+  EXPECT_EQ(forebay_command({"report"}).status, 2);
+}
+
+TEST(Hints, ThePageIsCurrent) {
+  const Outcome outcome = forebay_command({"hints", "--markdown"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(slurp(HINTS_PAGE), outcome.output) << "make it anew: forebay hints --markdown > docs/hints.md";
+}
+
+TEST(Hints, TheListNamesAll) {
+  const Outcome outcome = forebay_command({"hints"});
+  EXPECT_THAT(outcome.output, HasSubstr("forebay_mode\n    strict | commit; default: strict\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("nc_num_aggrs_per_node\n"));
+}
+
+TEST(Help, AndVersionSucceed) {
+  EXPECT_THAT(forebay_command({"--version"}).output, StartsWith("forebay " FOREBAY_VERSION));
+  for (const char* command : {"run", "doctor", "report", "hints"}) {
+    const Outcome outcome = forebay_command({command, "--help"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.output, HasSubstr("--")) << command;
+  }
+}
+
+TEST(Human, SizesAndCounts) {
+  EXPECT_EQ(human_bytes(0), "0 bytes");
+  EXPECT_EQ(human_bytes(1), "1 byte");
+  EXPECT_EQ(human_bytes(1023), "1 023 bytes");
+  EXPECT_EQ(human_bytes(1024), "1 KiB");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(std::int64_t{5} << 40), "5 TiB");
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1000), "1 000");
+  EXPECT_EQ(human_count(1234567), "1 234 567");
+  EXPECT_EQ(human_count(-123456), "-123 456");
+}
+
+TEST(Subprocess, EndsWhatTakesTooLong) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = run_program({"sh", "-c", "echo begun; sleep 50"}, current_environment(), std::chrono::seconds(1));
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_EQ(outcome.output, "begun\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+}  // namespace
+}  // namespace forebay::tools

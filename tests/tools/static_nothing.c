@@ -1,0 +1,2 @@
+// A program without a dynamic linker.
+int main(void) { return 0; }
