@@ -1,0 +1,60 @@
+// The puts of one call to the core: cursors and sources made from selections, now that it is known where variables lie.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "buffer_type.hpp"
+#include "open_file.hpp"
+#include "request/memory_source.hpp"
+#include "request/piece_cursor.hpp"
+#include "request/put.hpp"
+#include "request/strided.hpp"
+
+namespace forebay::pnc {
+
+class Batch {
+ public:
+  explicit Batch(OpenFile& file) : file_(file) {}
+
+  /// Adds a put whose data are in the variable's type and this machine's byte order, at `data`. The selection must stay.
+  int add(const Variable& variable, const Selection& selection, const std::byte* data);
+
+  /// Adds a put that is converted on its way. The fill value is what is stored for numbers out of range.
+  int add_converted(const Variable& variable, const Selection& selection, const std::byte* data, Element from);
+  std::deque<std::vector<std::byte>> copies_;
+  bool range_ = false;
+
+  /// Takes nothing after all: the rank only takes part.
+  void clear();
+
+  std::span<const Put> puts() const { return puts_; }
+  const Reach& reach() const { return reach_; }
+  std::int64_t bytes() const { return bytes_; }
+
+  /// True when a converted number was out of range; to be asked after the core has walked the puts.
+  bool out_of_range() const;
+
+ private:
+  template <class MakeSource>
+  int add_parts(const Variable& variable, const Selection& selection, MakeSource&& make_source);
+
+  OpenFile& file_;
+  std::deque<StridedCursor> strided_;
+  std::deque<PieceListCursor> lists_;
+  std::deque<MemorySource> memory_;
+  std::vector<StridedDim> loops_;
+  std::vector<Put> puts_;
+  Reach reach_;
+  std::int64_t bytes_ = 0;
+};
+
+/// Collective. Writes all ranks' batches and agrees on the number of records. `flag` is raised on every rank when any rank
+/// raised it. `problem` is what this rank found wrong before: it then takes part with nothing, and gets that code back.
+int write_together(OpenFile& file, Batch& batch, int problem, bool& flag);
+
+/// Writes this rank's batch.
+int write_alone(OpenFile& file, Batch& batch);
+
+}  // namespace forebay::pnc

@@ -1,0 +1,129 @@
+// Define and data modes, and what inquiries say about our puts.
+#include "file_slots.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+#include "open_file.hpp"
+
+namespace forebay::pnc {
+namespace {
+
+int end_definition(OpenFile& file, int err) {
+  if (err != NC_NOERR) return err;
+  file.in_define = false;
+  file.independent = false;
+  return file.active() ? file.variables.refresh() : NC_NOERR;
+}
+
+// The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
+int keep_count(OpenFile& file, int err) {
+  const int again = file.records.restore(file);
+  return err != NC_NOERR ? err : again;
+}
+
+int leave_independent_mode(OpenFile& file) {
+  const int err = file.stock.end_indep_data(file.stock_file);
+  if (err == NC_NOERR) file.independent = false;
+  return file.active() ? keep_count(file, err) : err;
+}
+
+}  // namespace
+
+int enddef(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  return guarded([&] { return end_definition(file, file.stock.enddef(file.stock_file)); });
+}
+
+int enddef_aligned(void* object, MPI_Offset header_free, MPI_Offset fixed_align, MPI_Offset fixed_free,
+                   MPI_Offset record_align) {
+  OpenFile& file = OpenFile::of(object);
+  return guarded([&] {
+    return end_definition(
+        file, file.stock.enddef_aligned(file.stock_file, header_free, fixed_align, fixed_free, record_align));
+  });
+}
+
+// Ending the definition may move all records, so PnetCDF's own driver must know how many there are.
+int redef(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  return guarded([&] {
+    if (file.active()) {
+      if (file.independent) {
+        if (int err = leave_independent_mode(file)) return err;
+      }
+      if (int err = file.records.settle(file)) return err;
+    }
+    const int err = file.stock.redef(file.stock_file);
+    if (err == NC_NOERR) {
+      file.in_define = true;
+      file.independent = false;
+    }
+    return err;
+  });
+}
+
+int sync(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active() || file.in_define) return file.stock.sync(file.stock_file);
+  return guarded([&] {
+    int err = keep_count(file, file.stock.sync(file.stock_file));
+    const int core_err = report(file.core->sync(), "cannot sync the file");
+    return err != NC_NOERR ? err : core_err;
+  });
+}
+
+int begin_indep_data(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  const int err = file.stock.begin_indep_data(file.stock_file);
+  if (err == NC_NOERR) file.independent = true;
+  return err;
+}
+
+int end_indep_data(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  return guarded([&] { return leave_independent_mode(file); });
+}
+
+int inq_misc(void* object, int* path_length, char* path, int* fixed_vars, int* record_vars, int* striping_size,
+             int* striping_count, MPI_Offset* header_size, MPI_Offset* header_extent, MPI_Offset* record_size,
+             MPI_Offset* put_size, MPI_Offset* get_size, MPI_Info* info, int* requests, MPI_Offset* buffer_usage,
+             MPI_Offset* buffer_size) {
+  OpenFile& file = OpenFile::of(object);
+  const bool ours = file.active();
+  const int err = file.stock.inq_misc(file.stock_file, path_length, path, fixed_vars, record_vars, striping_size,
+                                      striping_count, header_size, header_extent, record_size, put_size, get_size, info,
+                                      requests, ours ? nullptr : buffer_usage, ours ? nullptr : buffer_size);
+  if (!ours || err != NC_NOERR) return err;
+  if (put_size != nullptr) *put_size += file.put_bytes;
+  if (requests != nullptr) *requests += static_cast<int>(file.pending.size());
+  // How a program, or a person, can tell that this driver is at work.
+  if (info != nullptr && *info != MPI_INFO_NULL) MPI_Info_set(*info, "forebay", "active");
+  if (buffer_usage == nullptr && buffer_size == nullptr) return NC_NOERR;
+  if (!file.attached) return NC_ENULLABUF;
+  if (buffer_usage != nullptr) *buffer_usage = file.attached->used();
+  if (buffer_size != nullptr) *buffer_size = file.attached->size();
+  return NC_NOERR;
+}
+
+int inq_dim(void* object, int dimension, char* name, MPI_Offset* size) {
+  OpenFile& file = OpenFile::of(object);
+  const int err = file.stock.inq_dim(file.stock_file, dimension, name, size);
+  if (size != nullptr && file.records.agreed() > 0 && dimension == file.variables.unlimited_dimension()) {
+    *size = std::max<MPI_Offset>(*size, file.records.agreed());
+  }
+  return err;
+}
+
+int copy_att(void* from, int from_variable, const char* name, void* to, int to_variable) {
+  OpenFile& source = OpenFile::of(from);
+  OpenFile* target = static_cast<OpenFile*>(to);
+  // The other file may be another driver's.
+  if (target->mark != kOpenFileMark) return source.stock.copy_att(source.stock_file, from_variable, name, to, to_variable);
+  return guarded([&] {
+    const int err = source.stock.copy_att(source.stock_file, from_variable, name, target->stock_file, to_variable);
+    return target->active() && !target->in_define ? keep_count(*target, err) : err;
+  });
+}
+
+}  // namespace forebay::pnc

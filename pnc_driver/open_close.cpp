@@ -1,0 +1,194 @@
+// create, open, close and abort: whether this driver serves a file is agreed by all its ranks, and said when it does not.
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <string>
+
+#include <strings.h>
+
+#include "attach.hpp"
+#include "errors.hpp"
+#include "file_slots.hpp"
+#include "open_file.hpp"
+
+namespace forebay::pnc {
+namespace {
+
+constexpr const char* stock_is_used = ": PnetCDF's own driver is used";
+
+std::string info_value(MPI_Info info, const char* key) {
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  if (info != MPI_INFO_NULL) MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+  return found != 0 ? value.data() : "";
+}
+
+bool is_enabled(MPI_Info info, const char* key) { return strcasecmp(info_value(info, key).c_str(), "enable") == 0; }
+
+InPlaceSwap in_place_swap(MPI_Info info) {
+  const std::string value = info_value(info, "nc_in_place_swap");
+  if (strcasecmp(value.c_str(), "enable") == 0) return InPlaceSwap::enabled;
+  if (strcasecmp(value.c_str(), "disable") == 0) return InPlaceSwap::disabled;
+  return InPlaceSwap::automatic;
+}
+
+// What the ranks of a file decided before it is touched.
+struct Plan {
+  Settings settings;
+  bool use = false;
+};
+
+// Collective. NC_EINVAL on every rank when the hints of any rank are wrong.
+int make_plan(MPI_Comm comm, MPI_Info info, Plan& plan) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const Status hints = resolve_settings(info, "", plan.settings);
+  const char* reason = nullptr;
+  if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
+  if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
+  if (is_enabled(info, "nc_burst_buf")) reason = "the hint nc_burst_buf is set";
+
+  enum { bad_rank, wanted, fields };
+  std::array<int, fields> agreed{hints.ok() ? INT_MAX : rank, reason == nullptr ? 1 : 0};
+  if (MPI_Allreduce(MPI_IN_PLACE, agreed.data(), fields, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return NC_EMPI;
+  if (agreed[bad_rank] != INT_MAX) {
+    if (agreed[bad_rank] == rank) warn_once(hints.message());
+    return NC_EINVAL;
+  }
+  plan.use = agreed[wanted] == 1;
+  if (!plan.use && rank == 0) {
+    warn_once(std::string(reason != nullptr ? reason : "disabled on another rank") + stock_is_used);
+  }
+  return NC_NOERR;
+}
+
+// Collective. Opens the file a second time, for the core, unless a rank has no file. A refusal leaves the file to PnetCDF's
+// own driver.
+void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, MPI_Info info, Plan& plan) {
+  int all_opened = opened ? 1 : 0;
+  if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0) return;
+  FileOptions options;
+  options.path = path;
+  options.amode = MPI_MODE_RDWR;
+  options.info = info;
+  options.settings = std::move(plan.settings);
+  options.driver = "pnetcdf";
+  const Status status = File::open(comm, options, file.core);
+  if (!status.ok()) {
+    file.core.reset();
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) warn_once(status.message() + stock_is_used);
+  }
+}
+
+// The format that PnetCDF gives a new file: by mode, else by its process-wide default.
+int format_of_new(int cmode) {
+  if ((cmode & NC_64BIT_DATA) != 0) return 5;
+  if ((cmode & NC_64BIT_OFFSET) != 0) return 2;
+  int format = NC_FORMAT_CLASSIC;
+  if (const auto inquire = reinterpret_cast<int (*)(int*)>(library_symbol("ncmpi_inq_default_format"))) inquire(&format);
+  return format == NC_FORMAT_CDF5 ? 5 : format == NC_FORMAT_CDF2 ? 2 : 1;
+}
+
+// Collective. The format of an existing file: the byte behind "CDF".
+int read_format(OpenFile& file) {
+  std::array<char, 4> magic{};
+  if (file.core->rank() == 0) (void)file.core->read_at(0, magic.data(), magic.size());
+  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, file.core->comm()) != MPI_SUCCESS) return NC_EMPI;
+  file.cdf_format = magic[3] == 5 ? 5 : magic[3] == 2 ? 2 : 1;
+  return NC_NOERR;
+}
+
+bool heeds_share(int how) {
+  if ((how & NC_SHARE) == 0) return false;
+  const auto libvers = reinterpret_cast<const char* (*)()>(library_symbol("ncmpi_inq_libvers"));
+  return libvers != nullptr && std::string(libvers()).rfind("1.12.", 0) == 0;
+}
+
+int forward_pending(OpenFile& file) {
+  if (file.pending.empty()) return NC_NOERR;
+  warn_once(std::to_string(file.pending.size()) + " nonblocking puts were never waited for and are cancelled as " +
+            file.core->path() + " is closed");
+  file.pending.clear();
+  return NC_EPENDING;
+}
+
+// PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
+int leave_independent_mode(OpenFile& file) {
+  if (!file.independent || file.in_define) return NC_NOERR;
+  int err = file.stock.end_indep_data(file.stock_file);
+  file.independent = false;
+  if (const int again = file.records.restore(file); err == NC_NOERR) err = again;
+  return err;
+}
+
+int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_counts) {
+  const std::unique_ptr<OpenFile> file(object);
+  int err = NC_NOERR;
+  if (file->active()) err = leave_independent_mode(*file);
+  const int pending = file->active() ? forward_pending(*file) : NC_NOERR;
+  if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
+  if (pending_counts && err == NC_NOERR) err = pending;
+  if (file->active()) {
+    const int closed = report(file->core->close(), "cannot close the file");
+    if (err == NC_NOERR) err = closed;
+  }
+  return err;
+}
+
+}  // namespace
+
+int create(MPI_Comm comm, const char* path, int cmode, int ncid, MPI_Info info, void** object) {
+  return guarded([&]() -> int {
+    *object = nullptr;
+    Plan plan;
+    if (int err = make_plan(comm, info, plan)) return err;
+    void* stock_file = nullptr;
+    const int err = stock_table().create(comm, path, cmode, ncid, info, &stock_file);
+    auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
+    if (plan.use) attach_core(*file, err == NC_NOERR, comm, path, info, plan);
+    if (err != NC_NOERR) return err;
+    file->in_define = true;
+    file->cdf_format = format_of_new(cmode);
+    file->share = heeds_share(cmode);
+    file->in_place_swap = in_place_swap(info);
+    *object = file.release();
+    return NC_NOERR;
+  });
+}
+
+int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, void** object) {
+  return guarded([&]() -> int {
+    *object = nullptr;
+    const bool writes = (omode & NC_WRITE) != 0;
+    Plan plan;
+    if (writes) {
+      if (int err = make_plan(comm, info, plan)) return err;
+    }
+    void* stock_file = nullptr;
+    const int err = stock_table().open(comm, path, omode, ncid, info, &stock_file);
+    const bool opened = err == NC_NOERR || err == NC_ENULLPAD;  // the latter is a remark
+    auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
+    if (plan.use) attach_core(*file, opened, comm, path, info, plan);
+    if (!opened) return err;
+    if (file->active()) {
+      if (int format_err = read_format(*file)) return format_err;
+      if (int inquire_err = file->variables.refresh()) return inquire_err;
+    }
+    file->share = heeds_share(omode);
+    file->in_place_swap = in_place_swap(info);
+    *object = file.release();
+    return err;
+  });
+}
+
+int close(void* object) {
+  return guarded([&] { return finish(&OpenFile::of(object), &DriverTable::close, true); });
+}
+
+int abort(void* object) {
+  return guarded([&] { return finish(&OpenFile::of(object), &DriverTable::abort, false); });
+}
+
+}  // namespace forebay::pnc

@@ -1,0 +1,51 @@
+// The nonblocking puts that wait for their wait: numbered as PnetCDF numbers them, found by number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "selection.hpp"
+
+namespace forebay::pnc {
+
+/// One iput or bput. Its data are in the variable's type and this machine's byte order: the program's own buffer where
+/// PnetCDF would leave them there, else a copy.
+struct PendingPut {
+  int id = 0;
+  const Variable* variable = nullptr;
+  Selection selection;
+  const std::byte* data = nullptr;
+  std::unique_ptr<std::byte[]> owned;
+  int slot = -1;        ///< in the attached buffer
+  bool taken = false;   ///< by the wait or cancel at work
+};
+
+class PendingPuts {
+ public:
+  /// Numbers start at 0 when nothing is pending, and are even.
+  int add(std::unique_ptr<PendingPut> put);
+
+  std::size_t size() const { return live_; }
+  bool empty() const { return live_ == 0; }
+
+  /// The pending put of that number; null when there is none.
+  PendingPut* find(int id);
+
+  /// All, in the order in which they were posted.
+  std::vector<PendingPut*> all();
+
+  /// Forgets one; and closes ranks after a series of that.
+  void drop(PendingPut& put);
+  void tidy();
+  void clear();
+
+ private:
+  std::vector<std::unique_ptr<PendingPut>> puts_;  // ascending numbers; null where dropped
+  std::vector<int> ids_;
+  std::size_t live_ = 0;
+  int last_id_ = 0;
+};
+
+}  // namespace forebay::pnc

@@ -1,0 +1,257 @@
+// Blocking puts go to the core at once, collectively; nonblocking ones are kept, their data where PnetCDF would have them.
+#include "put.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "batch.hpp"
+#include "conversion.hpp"
+#include "errors.hpp"
+#include "open_file.hpp"
+
+namespace forebay::pnc {
+namespace {
+
+// PnetCDF swaps larger buffers in place, and so reads them at the wait only; smaller ones it copies at the call.
+constexpr std::int64_t copied_up_to = 4096;
+
+struct Buffer {
+  const void* memory;
+  MPI_Offset count;
+  MPI_Datatype type;
+};
+
+// A put as it was called, before anything is done with its data.
+struct Request {
+  const Variable* variable = nullptr;
+  Selection selection;
+  BufferLayout layout;
+  bool mapped = false;    // by imap
+  bool converts = false;
+  Index count = nullptr;  // with imap: the shape in which the buffer is read
+  Index imap = nullptr;
+};
+
+struct VarArguments {
+  Index start, count, stride, imap;
+};
+struct VarnArguments {
+  int pieces;
+  IndexList starts, counts;
+};
+
+int select(OpenFile&, const Variable& variable, const VarArguments& arguments, Request& request) {
+  if (int err = select_block(variable, arguments.start, arguments.count, arguments.stride, request.selection)) return err;
+  request.count = arguments.count;
+  request.imap = arguments.imap;
+  request.mapped = is_mapped({arguments.count, variable.dims()}, arguments.imap);
+  return NC_NOERR;
+}
+
+int select(OpenFile& file, const Variable& variable, const VarnArguments& arguments, Request& request) {
+  return file.lists.select(variable, arguments.pieces, arguments.starts, arguments.counts, request.selection);
+}
+
+template <class Arguments>
+int understand(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, Request& request) {
+  if (int err = file.variables.find(id, request.variable)) return err;
+  if (int err = select(file, *request.variable, arguments, request)) return err;
+  const nc_type type = request.variable->type;
+  if (int err = understand_buffer(type, request.selection.elements, buffer.count, buffer.type, request.layout)) return err;
+  request.converts = needs_conversion(file.cdf_format, type, request.layout.element);
+  return NC_NOERR;
+}
+
+// The elements in the order of the put, one after the other. Where the buffer is not like that, `packed` holds a copy.
+int line_up(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed, const std::byte*& elements) {
+  elements = static_cast<const std::byte*>(buffer.memory);
+  const std::size_t each = size_of(request.layout.element);
+  const std::size_t bytes = static_cast<std::size_t>(request.selection.elements) * each;
+  if (!request.layout.contiguous) {
+    packed.reset(new std::byte[bytes]);
+    if (int err = pack(buffer.memory, buffer.count, buffer.type, packed.get(), static_cast<std::int64_t>(bytes))) return err;
+    elements = packed.get();
+  }
+  if (request.mapped) {
+    std::unique_ptr<std::byte[]> lined_up(new std::byte[bytes]);
+    gather(elements, each, {request.count, request.variable->dims()}, request.imap, lined_up.get());
+    packed = std::move(lined_up);
+    elements = packed.get();
+  }
+  return NC_NOERR;
+}
+
+// ---- blocking ----
+
+template <class Arguments>
+int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int how) {
+  Request request;
+  Batch batch(file);
+  std::unique_ptr<std::byte[]> packed;
+  int problem = NC_NOERR;
+  if ((how & mode::zero) == 0) {
+    problem = guarded([&] {
+      if (int err = understand(file, id, arguments, buffer, request)) return err;
+      if (request.selection.elements == 0) return NC_NOERR;
+      const std::byte* elements = nullptr;
+      if (int err = line_up(request, buffer, packed, elements)) return err;
+      if (!request.converts) return batch.add(*request.variable, request.selection, elements);
+      return batch.add_converted(*request.variable, request.selection, elements, request.layout.element);
+    });
+  }
+  bool unused = false;
+  const int err = write_together(file, batch, problem, unused);
+  return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
+}
+
+// ---- nonblocking ----
+
+bool may_stay_in_place(const OpenFile& file, const Request& request, std::int64_t bytes) {
+  if (!request.layout.contiguous || request.mapped || request.converts) return false;
+  if (!needs_swap(request.variable->type, request.layout.element)) return true;
+  if (file.in_place_swap != InPlaceSwap::automatic) return file.in_place_swap == InPlaceSwap::enabled;
+  return bytes > copied_up_to;
+}
+
+// Copies the data, in the variable's type and this machine's byte order. NC_ERANGE is a remark.
+int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std::byte* to) {
+  std::unique_ptr<std::byte[]> packed;
+  const std::byte* elements = nullptr;
+  if (int err = line_up(request, buffer, packed, elements)) return err;
+  return store_as(file, *request.variable, elements, request.layout.element, request.selection.elements,
+                  request.converts, to);
+}
+
+template <class Arguments>
+int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int* number, bool buffered) {
+  if (number != nullptr) *number = NC_REQ_NULL;
+  if (buffered && !file.attached) return NC_ENULLABUF;
+  Request request;
+  if (int err = understand(file, id, arguments, buffer, request)) return err;
+  if (request.selection.elements == 0) return NC_NOERR;
+  const std::int64_t bytes = request.selection.elements * request.variable->element_bytes;
+
+  auto put = std::make_unique<PendingPut>();
+  put->variable = request.variable;
+  int err = NC_NOERR;
+  if (!buffered && may_stay_in_place(file, request, bytes)) {
+    put->data = static_cast<const std::byte*>(buffer.memory);
+  } else {
+    std::byte* copy = nullptr;
+    if (buffered) {
+      put->slot = file.attached->take(bytes);
+      if (put->slot < 0) return NC_EINSUFFBUF;
+      copy = file.attached->memory(put->slot);
+    } else {
+      put->owned.reset(new std::byte[static_cast<std::size_t>(bytes)]);
+      copy = put->owned.get();
+    }
+    err = guarded([&] { return copy_data(file, request, buffer, copy); });
+    if (err != NC_NOERR && err != NC_ERANGE) {
+      if (buffered) file.attached->give_back(put->slot), file.attached->reclaim();
+      return err;
+    }
+    put->data = copy;
+  }
+  put->selection = std::move(request.selection);
+  const int given = file.pending.add(std::move(put));
+  if (number != nullptr) *number = given;
+  return err;
+}
+
+}  // namespace
+
+int put_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
+            MPI_Offset buffer_count, MPI_Datatype type, int how) {
+  OpenFile& file = OpenFile::of(object);
+  // An independent put gains nothing here, and the record count is PnetCDF's own driver's to keep.
+  if (!file.active() || (how & mode::collective) == 0) {
+    return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, how);
+  }
+  return guarded([&] {
+    return put_collective(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, how);
+  });
+}
+
+int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList counts, const void* buffer,
+             MPI_Offset buffer_count, MPI_Datatype type, int how) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active() || (how & mode::collective) == 0) {
+    return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, how);
+  }
+  return guarded([&] {
+    return put_collective(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, how);
+  });
+}
+
+int iput_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
+             MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) {
+    return file.stock.iput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, request,
+                               how);
+  }
+  return guarded([&] {
+    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, request, false);
+  });
+}
+
+int bput_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
+             MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) {
+    return file.stock.bput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, request,
+                               how);
+  }
+  return guarded([&] {
+    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, request, true);
+  });
+}
+
+int iput_varn(void* object, int variable, int pieces, IndexList starts, IndexList counts, const void* buffer,
+              MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) {
+    return file.stock.iput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, request, how);
+  }
+  return guarded([&] {
+    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request, false);
+  });
+}
+
+int bput_varn(void* object, int variable, int pieces, IndexList starts, IndexList counts, const void* buffer,
+              MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) {
+    return file.stock.bput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, request, how);
+  }
+  return guarded([&] {
+    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request, true);
+  });
+}
+
+int buffer_attach(void* object, MPI_Offset bytes) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) return file.stock.buffer_attach(file.stock_file, bytes);
+  if (bytes <= 0) return NC_ENULLBUF;
+  if (file.attached) return NC_EPREVATTACHBUF;
+  return guarded([&] {
+    file.attached.emplace(bytes);
+    return NC_NOERR;
+  });
+}
+
+int buffer_detach(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  if (!file.active()) return file.stock.buffer_detach(file.stock_file);
+  if (!file.attached) return NC_ENULLABUF;
+  return guarded([&] {
+    for (const PendingPut* put : file.pending.all()) {
+      if (put->slot >= 0) return NC_EPENDINGBPUT;
+    }
+    file.attached.reset();
+    return NC_NOERR;
+  });
+}
+
+}  // namespace forebay::pnc

@@ -1,0 +1,139 @@
+// Agreeing on, writing and handing over the number of records.
+#include "records.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "errors.hpp"
+#include "open_file.hpp"
+
+namespace forebay::pnc {
+namespace {
+
+constexpr std::int64_t count_offset = 4;  // in the header, behind the magic
+
+std::int64_t count_width(const OpenFile& file) { return file.cdf_format == 5 ? 8 : 4; }
+
+int write_count(OpenFile& file, std::int64_t records) {
+  const auto width = static_cast<std::size_t>(count_width(file));
+  // PnetCDF's bound, though the format would have room for twice as many.
+  if (width == 4 && records > std::numeric_limits<std::int32_t>::max()) return NC_EINTOVERFLOW;
+  std::array<std::uint8_t, 8> bytes{};
+  for (std::size_t i = 0; i < width; ++i) bytes[i] = static_cast<std::uint8_t>(records >> (8 * (width - 1 - i)));
+  const Status status = file.core->write_at(count_offset, bytes.data(), count_width(file));
+  return report(status, "cannot write the number of records");
+}
+
+int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
+  return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
+}
+
+// Puts one element through PnetCDF's own driver, as it stands in the file; or nothing, for ranks that only take part.
+int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
+  const Variable* variable = nullptr;
+  if (int err = file.variables.find(reach.variable, variable)) return err;
+  std::vector<MPI_Offset> start(variable->dims(), 0);
+  std::vector<MPI_Offset> count(variable->dims(), with_data ? 1 : 0);
+  std::array<std::uint8_t, 8> value{};
+  int err = NC_NOERR;
+  if (with_data) {
+    std::int64_t rest = reach.element;
+    for (std::size_t d = 0; d < variable->dims(); ++d) {
+      start[d] = rest / variable->pitch[d];
+      rest %= variable->pitch[d];
+    }
+    std::int64_t begin = 0;
+    std::int64_t record_stride = 0;
+    err = file.variables.locate(*variable, begin);
+    if (err == NC_NOERR) err = file.variables.record_stride(record_stride);
+    const std::int64_t offset = begin + reach.element / variable->record_elements * record_stride +
+                                reach.element % variable->record_elements * variable->element_bytes;
+    if (err == NC_NOERR) {
+      err = report(file.core->read_at(offset, value.data(), variable->element_bytes), "cannot read back a record");
+    }
+    if constexpr (std::endian::native == std::endian::little) {
+      std::reverse(value.begin(), value.begin() + variable->element_bytes);
+    }
+    if (err != NC_NOERR) std::fill(start.begin(), start.end(), 0), std::fill(count.begin(), count.end(), 0);
+  }
+  // What PnetCDF's driver counts as written was counted already.
+  MPI_Offset before = 0, after = 0;
+  (void)stock_put_size(file, before);
+  const int put_err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
+                                         value.data(), with_data ? 1 : 0, MPI_DATATYPE_NULL,
+                                         how | mode::write | mode::blocking | mode::flexible);
+  (void)stock_put_size(file, after);
+  file.put_bytes -= after - before;
+  return err != NC_NOERR ? err : put_err;
+}
+
+}  // namespace
+
+int stock_records(const OpenFile& file, std::int64_t& records) {
+  records = 0;
+  const int dimension = file.variables.unlimited_dimension();
+  if (dimension < 0) return NC_NOERR;
+  MPI_Offset size = 0;
+  const int err = file.stock.inq_dim(file.stock_file, dimension, nullptr, &size);
+  records = size;
+  return err;
+}
+
+int RecordCount::proposal(const OpenFile& file, const Reach& mine, std::int64_t& value) {
+  value = -1;
+  if (mine.records <= 0) return NC_NOERR;
+  const std::int64_t ranks = file.core->ranks();
+  if (mine.records > std::numeric_limits<std::int64_t>::max() / ranks - 1) return NC_EINTOVERFLOW;
+  value = mine.records * ranks + file.core->rank();
+  return NC_NOERR;
+}
+
+int RecordCount::accept(OpenFile& file, std::int64_t maximum, const Reach& mine) {
+  if (maximum < 0) return NC_NOERR;
+  const std::int64_t records = maximum / file.core->ranks();
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  if (records <= std::max(known, agreed_)) return NC_NOERR;
+  agreed_ = records;
+  holder_ = static_cast<int>(maximum % file.core->ranks());
+  if (file.core->rank() == holder_) reach_ = mine;
+  if (file.core->rank() != 0) return NC_NOERR;
+  const int err = write_count(file, records);
+  if (err == NC_NOERR) file.put_bytes += count_width(file);
+  return err;
+}
+
+int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  if (mine.records <= std::max(known, agreed_)) return NC_NOERR;
+  return put_again(file, mine, true, mode::independent);
+}
+
+int RecordCount::restore(OpenFile& file) {
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  if (agreed_ <= known || file.core->rank() != 0) return NC_NOERR;
+  return write_count(file, agreed_);
+}
+
+int RecordCount::settle(OpenFile& file) {
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  if (agreed_ <= known) return NC_NOERR;
+  const bool holder = file.core->rank() == holder_;
+  Reach reach = reach_;
+  if (!holder) {
+    if (int err = file.variables.first_record_variable(reach.variable)) return err;
+  }
+  const int err = put_again(file, reach, holder, mode::collective);
+  if (int again = stock_records(file, known)) return again;
+  if (known < agreed_) return err != NC_NOERR ? err : NC_EWRITE;
+  return err;
+}
+
+}  // namespace forebay::pnc

@@ -1,0 +1,52 @@
+// The number of records: PnetCDF's own driver keeps it and has no way to be told, so what our puts add is kept here, agreed
+// between ranks and written to the header at once, and made known to that driver where it counts.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::pnc {
+
+struct OpenFile;
+
+/// What one rank's puts reach: the last record plus one (0: no record variable), and an element in it.
+struct Reach {
+  std::int64_t records = 0;
+  int variable = -1;
+  std::int64_t element = 0;
+
+  void extend(const Reach& other) {
+    if (other.records > records) *this = other;
+  }
+};
+
+class RecordCount {
+ public:
+  /// What collective puts made of the number of records; that of PnetCDF's own driver may be larger.
+  std::int64_t agreed() const { return agreed_; }
+
+  /// The value whose maximum over all ranks goes to accept(): the reach and who has it. NC_EINTOVERFLOW if it cannot be told.
+  static int proposal(const OpenFile& file, const Reach& mine, std::int64_t& value);
+
+  /// After a collective put succeeded: takes the agreed maximum. The first rank writes the header's count when it grew.
+  int accept(OpenFile& file, std::int64_t maximum, const Reach& mine);
+
+  /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the elements again.
+  int accept_alone(OpenFile& file, const Reach& mine);
+
+  /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if that is larger.
+  int restore(OpenFile& file);
+
+  /// Collective. Brings PnetCDF's own driver up to the agreed count, by a put of one element that is there already. An error on
+  /// every rank if that fails.
+  int settle(OpenFile& file);
+
+ private:
+  std::int64_t agreed_ = 0;
+  int holder_ = -1;  // the rank whose reach_ was agreed on
+  Reach reach_;
+};
+
+/// The count that PnetCDF's own driver holds on this rank; 0 without an unlimited dimension.
+int stock_records(const OpenFile& file, std::int64_t& records);
+
+}  // namespace forebay::pnc

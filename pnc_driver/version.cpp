@@ -1,0 +1,41 @@
+// Reading a release number, strictly: what is not understood is not supported.
+#include "version.hpp"
+
+#include <charconv>
+
+namespace forebay::pnc {
+namespace {
+
+// Takes a number off the front of `text`; -1 when there is none.
+int take_number(std::string_view& text) {
+  int value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return -1;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool take_dot(std::string_view& text) {
+  if (text.empty() || text.front() != '.') return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::string_view release_of(std::string_view libvers) {
+  while (!libvers.empty() && libvers.front() == ' ') libvers.remove_prefix(1);
+  return libvers.substr(0, libvers.find(' '));
+}
+
+bool is_supported_release(std::string_view release) {
+  const int major = take_number(release);
+  if (major != 1 || !take_dot(release)) return false;
+  const int minor = take_number(release);
+  if (!take_dot(release)) return false;
+  const int patch = take_number(release);
+  if (patch < 0 || !release.empty()) return false;  // anything behind the number is a pre-release
+  return minor == 13 || minor == 14 || (minor == 12 && patch >= 3);
+}
+
+}  // namespace forebay::pnc

@@ -1,0 +1,61 @@
+// Runs one PnetCDF program twice in one process, on PnetCDF's own driver and on Forebay's, and compares everything that the
+// program could see: every return code and value it logged, on every rank, and the file, byte for byte.
+#pragma once
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include <cstdint>
+#include <functional>
+#include <sstream>
+#include <string>
+
+namespace forebay::test {
+
+/// One of the two runs.
+class Run {
+ public:
+  Run(MPI_Comm comm, std::string path, bool forebay);
+
+  MPI_Comm comm() const { return comm_; }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  const std::string& path() const { return path_; }
+  bool is_forebay() const { return forebay_; }
+
+  /// Logs a return code and gives it back.
+  int code(const std::string& what, int err);
+  /// Logs a value.
+  template <class T>
+  void value(const std::string& what, const T& v) {
+    std::ostringstream line;
+    line << what << " = " << v << '\n';
+    log_ += line.str();
+  }
+  const std::string& log() const { return log_; }
+
+  /// Fails the test on the spot if `file` is not on the driver that this run is about.
+  void expect_driver(int file);
+
+ private:
+  MPI_Comm comm_;
+  std::string path_;
+  bool forebay_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::string log_;
+};
+
+using Program = std::function<void(Run&)>;
+
+/// Collective over `comm`. Runs the program twice and compares; says what differs on stderr. Both files are removed when they
+/// are equal.
+bool same_on_both(const std::string& name, MPI_Comm comm, const Program& program);
+
+/// Which driver PnetCDF gets at the next create or open.
+void use_forebay(bool on);
+
+/// A hash of memory, to log what was read.
+std::uint64_t hash_of(const void* data, std::size_t bytes);
+
+}  // namespace forebay::test

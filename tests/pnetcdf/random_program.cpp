@@ -1,0 +1,498 @@
+// Random PnetCDF programs, the same on PnetCDF's own driver and on Forebay's: `--seed N --count K [--steps S]`. A failing
+// program is told by its seed.
+//
+// What a program does is drawn from the seed alone, the same on all ranks; what a rank contributes, from seed and rank. Ranks
+// never write the same element in one call, and requests of one wait never overlap, since PnetCDF leaves the outcome open.
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calls.hpp"
+#include "harness.hpp"
+
+namespace forebay::test {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed * 0xD6E8FEB86659FD93u) { state_ = next(); }
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  /// 0 … n-1
+  std::int64_t below(std::int64_t n) { return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)); }
+  bool one_in(std::int64_t n) { return below(n) == 0; }
+  template <class C>
+  auto& pick(C& choices) {
+    return choices[static_cast<std::size_t>(below(static_cast<std::int64_t>(choices.size())))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct Var {
+  int id;
+  nc_type type;
+  std::vector<int> dims;           // ids
+  std::vector<MPI_Offset> shape;   // [0] is 0 for a record variable
+  bool is_record = false;
+};
+
+class Player {
+ public:
+  Player(Run& run, std::uint64_t seed, int steps) : run_(run), all_(seed), seed_(seed), steps_(steps) {}
+
+  void play() {
+    format_ = std::vector<int>{1, 2, 5}[static_cast<std::size_t>(all_.below(3))];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (all_.one_in(4)) MPI_Info_set(info, "nc_in_place_swap", all_.one_in(2) ? "enable" : "disable");
+    if (all_.one_in(4)) MPI_Info_set(info, "nc_var_align_size", "64");
+    run_.code("create", ncmpi_create(run_.comm(), run_.path().c_str(), mode(), info, &file_));
+    MPI_Info_free(&info);
+    if (all_.one_in(4)) run_.code("fill", ncmpi_set_fill(file_, NC_FILL, nullptr));
+    define(1 + static_cast<int>(all_.below(5)));
+    if (all_.one_in(2)) post_group();
+    run_.code("enddef", ncmpi_enddef(file_));
+    run_.expect_driver(file_);
+    run_.code("attach", ncmpi_buffer_attach(file_, attached_bytes));
+    for (int step = 0; step < steps_; ++step) {
+      run_.value("step", step);
+      one_step();
+      records();
+    }
+    finish_pending();
+    run_.code("detach", ncmpi_buffer_detach(file_));
+    read_back();
+    sizes();
+    run_.code("close", ncmpi_close(file_));
+  }
+
+ private:
+  static constexpr MPI_Offset attached_bytes = 200000;
+  static constexpr int slots = 4;  // requests of a rank in one wait
+
+  int mode() const { return NC_CLOBBER | (format_ == 5 ? NC_64BIT_DATA : format_ == 2 ? NC_64BIT_OFFSET : 0); }
+
+  Dice mine() { return Dice(all_.next() ^ (static_cast<std::uint64_t>(run_.rank() + 1) * 0x51ED270B0A1u)); }
+
+  void define(int count) {
+    if (dims_.empty()) {
+      add_dim(NC_UNLIMITED);
+      for (int i = 0; i < 4; ++i) add_dim(1 + all_.below(i == 0 ? 400 : 40));
+    }
+    for (int i = 0; i < count; ++i) {
+      const std::vector<nc_type> types = external_types(format_);
+      Var v;
+      v.type = types[static_cast<std::size_t>(all_.below(static_cast<std::int64_t>(types.size())))];
+      v.is_record = all_.one_in(2);
+      if (v.is_record) v.dims.push_back(0);
+      for (std::int64_t d = all_.below(4); d > 0; --d) v.dims.push_back(1 + static_cast<int>(all_.below(4)));
+      for (int d : v.dims) v.shape.push_back(dims_[static_cast<std::size_t>(d)]);
+      const std::string name = "v" + std::to_string(vars_.size());
+      run_.code("def_var", ncmpi_def_var(file_, name.c_str(), v.type, static_cast<int>(v.dims.size()), v.dims.data(), &v.id));
+      if (all_.one_in(4) && v.type != NC_CHAR) {
+        const int fill = 42;
+        run_.code("fill value", ncmpi_put_att_int(file_, v.id, "_FillValue", v.type, 1, &fill));
+      }
+      vars_.push_back(v);
+    }
+  }
+
+  void add_dim(MPI_Offset size) {
+    int id = -1;
+    run_.code("def_dim", ncmpi_def_dim(file_, ("d" + std::to_string(dims_.size())).c_str(), size, &id));
+    dims_.push_back(size == NC_UNLIMITED ? 0 : size);
+  }
+
+  MPI_Offset records() {
+    MPI_Offset n = -1;
+    ncmpi_inq_dimlen(file_, 0, &n);
+    run_.value("records", n);
+    return n;
+  }
+
+  void sizes() {
+    MPI_Offset put = -1;
+    int pending = -1;
+    ncmpi_inq_put_size(file_, &put);
+    ncmpi_inq_nreqs(file_, &pending);
+    run_.value("put_size", put);
+    run_.value("nreqs", pending);
+  }
+
+  // Chooses this rank's part of the variable: slot `slot` of this rank along the longest dimension (or among the records).
+  // `lists`: with varn, or with anything else; in one collective call PnetCDF wants the same of all ranks.
+  Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists,
+            bool may_grow = true) {
+    Call call;
+    call.variable = v.id;
+    call.type = v.type;
+    call.memory = v.type == NC_CHAR ? text : static_cast<Memory>(1 + dice.below(memory_types - 1));
+    if (dice.one_in(2)) call.memory = memory_of(v.type);
+    const std::size_t dims = v.dims.size();
+    const MPI_Offset parts = static_cast<MPI_Offset>(run_.ranks()) * slots;
+    const MPI_Offset part = static_cast<MPI_Offset>(run_.rank()) * slots + slot;
+    std::size_t split = 0;
+    for (std::size_t d = 0; d < dims; ++d) {
+      if (v.shape[d] > v.shape[split]) split = d;
+    }
+    std::vector<MPI_Offset> low(dims, 0), high = v.shape;
+    if (v.is_record && dims == 1) {
+      low[0] = may_grow ? known_records - known_records % 2 + part * 2 : known_records * part / parts;
+      high[0] = may_grow ? low[0] + 2 : known_records * (part + 1) / parts;
+    } else {
+      low[split] = v.shape[split] * part / parts;
+      high[split] = v.shape[split] * (part + 1) / parts;
+      if (v.is_record) {
+        low[0] = dice.below(known_records + 3);
+        high[0] = low[0] + 1 + dice.below(3);
+        if (!may_grow) low[0] = std::min(low[0], known_records - 1), high[0] = std::min(high[0], known_records);
+      }
+    }
+    draw_shape(dice, call, low, high, v.is_record, lists);
+    draw_face(dice, call);
+    return call;
+  }
+
+  void draw_shape(Dice& dice, Call& call, const std::vector<MPI_Offset>& low, const std::vector<MPI_Offset>& high,
+                  bool record, bool lists) {
+    const std::size_t dims = low.size();
+    constexpr std::array blocks{Shape::var1, Shape::vara, Shape::vars, Shape::varm};
+    call.shape = lists ? Shape::varn : dice.pick(blocks);
+    bool empty = false;
+    for (std::size_t d = 0; d < dims; ++d) empty = empty || high[d] <= low[d];
+    if (call.shape == Shape::varn) {
+      // One record a piece: PnetCDF up to 1.14 gets more wrong.
+      const MPI_Offset records = record && !empty ? high[0] - low[0] : 1;
+      for (MPI_Offset r = 0; r < records && !empty; ++r) {
+        std::vector<MPI_Offset> first = low, end = high;
+        if (record) first[0] = low[0] + r, end[0] = first[0] + 1;
+        draw_pieces(dice, call, first, end, 0);
+      }
+      shuffle(dice, call);
+      return;
+    }
+    call.start = low;
+    call.count.assign(dims, 0);
+    call.stride.assign(dims, 1);
+    call.elements = 1;
+    for (std::size_t d = 0; d < dims; ++d) {
+      const MPI_Offset extent = std::max<MPI_Offset>(high[d] - low[d], 0);
+      if (extent > 0) {
+        const MPI_Offset skip = dice.one_in(2) ? 0 : dice.below(extent);
+        call.start[d] = low[d] + skip;
+        if (call.shape == Shape::vars || call.shape == Shape::varm) call.stride[d] = 1 + dice.below(3);
+        const MPI_Offset most = (extent - skip + call.stride[d] - 1) / call.stride[d];
+        call.count[d] = dice.one_in(3) ? most : 1 + dice.below(most);
+      } else if (call.start[d] > 0) {
+        call.start[d] -= 1;
+      }
+      if (call.shape == Shape::var1) call.count[d] = 1;
+      call.elements *= call.count[d];
+    }
+    if (call.shape == Shape::var1 && empty) {
+      call.shape = Shape::vara;
+      for (std::size_t d = 0; d < dims; ++d) call.count[d] = high[d] > low[d] ? 1 : 0;
+      call.elements = 0;
+    }
+    if (call.shape == Shape::varm) {  // the dimensions in another order, perhaps with room between
+      std::vector<std::size_t> order(dims);
+      for (std::size_t d = 0; d < dims; ++d) order[d] = d;
+      for (std::size_t d = dims; d > 1; --d) std::swap(order[d - 1], order[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(d)))]);
+      call.imap.assign(dims, 1);
+      MPI_Offset pitch = 1;
+      for (std::size_t d : order) {
+        call.imap[d] = pitch;
+        pitch *= std::max<MPI_Offset>(call.count[d], 1);
+      }
+    }
+  }
+
+  // Cuts the box into pieces and leaves some out.
+  void draw_pieces(Dice& dice, Call& call, std::vector<MPI_Offset> low, std::vector<MPI_Offset> high, int depth) {
+    if (depth < 5 && !dice.one_in(4)) {
+      const auto d = static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(low.size())));
+      if (high[d] - low[d] >= 2) {
+        const MPI_Offset cut = low[d] + 1 + dice.below(high[d] - low[d] - 1);
+        std::vector<MPI_Offset> middle = high;
+        middle[d] = cut;
+        draw_pieces(dice, call, low, middle, depth + 1);
+        low[d] = cut;
+        draw_pieces(dice, call, low, high, depth + 1);
+        return;
+      }
+    }
+    if (dice.one_in(3)) return;
+    MPI_Offset n = 1;
+    std::vector<MPI_Offset> count;
+    for (std::size_t d = 0; d < low.size(); ++d) {
+      count.push_back(high[d] - low[d]);
+      n *= count.back();
+    }
+    if (dice.one_in(12)) {
+      count[0] = 0;
+      n = 0;
+    } else if (n == 1 && dice.one_in(2)) {
+      count.clear();  // null: one element
+    }
+    call.starts.push_back(low);
+    call.counts.push_back(count);
+    call.elements += n;
+  }
+
+  static void shuffle(Dice& dice, Call& call) {
+    if (dice.one_in(2)) return;
+    for (std::size_t i = call.starts.size(); i > 1; --i) {
+      const auto j = static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(i)));
+      std::swap(call.starts[i - 1], call.starts[j]);
+      std::swap(call.counts[i - 1], call.counts[j]);
+    }
+  }
+
+  void draw_face(Dice& dice, Call& call) {
+    call.face = static_cast<Face>(dice.below(4));
+    if (call.face == Face::as_variable) call.memory = memory_of(call.type);
+    // No elements: flexible calls would return early; that is another test's matter.
+    if (call.elements == 0) call.face = Face::typed;
+    fill_buffer(call, dice.next(), dice.one_in(3));
+  }
+
+  void put_collectively(bool blocking_varn) {
+    const Var& v = all_.pick(vars_);
+    if (v.dims.empty()) return put_scalar(v);
+    const MPI_Offset known = records();
+    // With puts pending, PnetCDF's blocking varn of nothing waits for one of them.
+    const bool lists = blocking_varn && all_.one_in(3);
+    Dice dice = mine();
+    Call call = draw(dice, v, static_cast<int>(dice.below(slots)), known, lists);
+    call.method = Method::collective;
+    run_.code(std::string("put_all ") + name_of(call.shape), perform(file_, call));
+    run_.value("untouched", call.buffer == call.before);
+  }
+
+  // All ranks put the same.
+  void put_scalar(const Var& v) {
+    Call call;
+    call.shape = Shape::var;
+    call.variable = v.id;
+    call.type = v.type;
+    call.memory = memory_of(v.type);
+    call.elements = 1;
+    fill_buffer(call, all_.next(), false);
+    call.method = Method::collective;
+    run_.code("put_all scalar", perform(file_, call));
+  }
+
+  void put_whole() {
+    const Var& v = all_.pick(vars_);
+    Call call;
+    call.shape = Shape::var;
+    call.variable = v.id;
+    call.type = v.type;
+    call.memory = memory_of(v.type);
+    call.elements = 1;
+    for (std::size_t d = 0; d < v.dims.size(); ++d) call.elements *= v.is_record && d == 0 ? records() : v.shape[d];
+    if (call.elements > 20000) return;
+    fill_buffer(call, all_.next(), false);
+    run_.code("put_var_all", perform(file_, call));
+  }
+
+  void post_group() {
+    const int most = slots - static_cast<int>(pending_.size());
+    Dice dice = mine();
+    const Var v = all_.pick(vars_);
+    if (v.dims.empty() || std::count(busy_.begin(), busy_.end(), v.id) > 0) return;
+    busy_.push_back(v.id);
+    const MPI_Offset known = records();
+    for (int slot = 0; slot < most; ++slot) {
+      if (dice.one_in(4)) continue;
+      Call call = draw(dice, v, slot, known, dice.one_in(3));
+      call.method = dice.one_in(2) ? Method::bput : Method::iput;
+      if (!attached_) call.method = Method::iput;
+      pending_.push_back(std::make_unique<Call>(std::move(call)));
+      Call& kept = *pending_.back();
+      run_.code(std::string(name_of(kept.method)) + " " + name_of(kept.shape), perform(file_, kept));
+      run_.value("request", kept.request);
+    }
+  }
+
+  void finish_pending() {
+    if (busy_.empty()) return;
+    std::vector<int> ids, statuses;
+    for (const auto& call : pending_) ids.push_back(call->request);
+    if (all_.one_in(3)) std::reverse(ids.begin(), ids.end());
+    statuses.resize(ids.size(), -1);
+    if (all_.one_in(2)) {
+      run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(), all_.one_in(2) ? statuses.data() : nullptr));
+    } else {
+      run_.code("wait_all all", ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
+    }
+    for (int id : ids) run_.value("id", id);
+    for (int status : statuses) run_.value("status", status);
+    for (const auto& call : pending_) {
+      if (call->buffer != call->before) run_.value("touched", call->variable);
+    }
+    pending_.clear();
+    busy_.clear();
+  }
+
+  void cancel_some() {
+    std::vector<std::unique_ptr<Call>> left;
+    Dice dice = mine();
+    for (auto& call : pending_) {
+      if (dice.one_in(3)) {
+        run_.code("cancel", ncmpi_cancel(file_, 1, &call->request, nullptr));
+      } else {
+        left.push_back(std::move(call));
+      }
+    }
+    pending_ = std::move(left);
+    run_.value("left", pending_.size());
+  }
+
+  // One rank at a time, within what is there: MPI-IO may read, change and write back what lies between independent pieces, and
+  // gets it wrong behind the end of the file.
+  void independent_section() {
+    put_last_elements(run_, file_);
+    run_.code("begin_indep", ncmpi_begin_indep_data(file_));
+    Dice dice = mine();
+    const Var& v = all_.pick(vars_);
+    const MPI_Offset known = records();
+    for (int turn = 0; turn < run_.ranks() && !v.dims.empty() && (!v.is_record || known > 0); ++turn) {
+      MPI_Barrier(run_.comm());
+      if (turn != run_.rank()) continue;
+      for (std::int64_t n = dice.below(3); n > 0; --n) {
+        Call call = draw(dice, v, static_cast<int>(n), known, dice.one_in(3), false);
+        if (call.shape == Shape::varn && call.starts.empty()) continue;
+        call.method = dice.one_in(2) ? Method::independent : dice.one_in(2) ? Method::iput : Method::bput;
+        run_.code(std::string(name_of(call.method)) + " " + name_of(call.shape), perform(file_, call));
+        if (call.method != Method::independent) {
+          int status = -1;
+          run_.code("wait", ncmpi_wait(file_, 1, &call.request, &status));
+          run_.value("status", status);
+        }
+        records();
+      }
+    }
+    MPI_Barrier(run_.comm());
+    if (all_.one_in(3)) run_.code("sync_numrecs", ncmpi_sync_numrecs(file_));
+    if (all_.one_in(3)) run_.code("sync", ncmpi_sync(file_));
+    run_.code("end_indep", ncmpi_end_indep_data(file_));
+  }
+
+  void redefine() {
+    put_last_elements(run_, file_);
+    run_.code("redef", ncmpi_redef(file_));
+    if (all_.one_in(2)) {
+      const std::string longer(static_cast<std::size_t>(all_.below(2000)), 'x');
+      run_.code("att", ncmpi_put_att_text(file_, NC_GLOBAL, ("a" + std::to_string(vars_.size())).c_str(),
+                                          static_cast<MPI_Offset>(longer.size()), longer.c_str()));
+    }
+    if (vars_.size() < 10) define(static_cast<int>(all_.below(2)));
+    if (all_.one_in(2)) post_group();
+    run_.code("enddef", ncmpi_enddef(file_));
+  }
+
+  void read_back() {
+    put_last_elements(run_, file_);
+    for (const Var& v : vars_) {
+      std::vector<MPI_Offset> start(v.dims.size(), 0), count = v.shape;
+      if (v.is_record) ncmpi_inq_dimlen(file_, 0, &count[0]);
+      MPI_Offset n = 1;
+      for (MPI_Offset c : count) n *= c;
+      std::vector<std::byte> values(static_cast<std::size_t>(n) * 8 + 8);
+      run_.code("get", ncmpi_get_vara_all(file_, v.id, start.data(), count.data(), values.data(), n, mpi_type_of(memory_of(v.type))));
+      run_.value("contents", hash_of(values.data(), static_cast<std::size_t>(n) * size_of(memory_of(v.type))));
+    }
+  }
+
+  void reopen() {
+    finish_pending();
+    run_.code("detach", ncmpi_buffer_detach(file_));
+    sizes();
+    run_.code("close", ncmpi_close(file_));
+    run_.code("open", ncmpi_open(run_.comm(), run_.path().c_str(), NC_WRITE, MPI_INFO_NULL, &file_));
+    run_.expect_driver(file_);
+    run_.code("attach", ncmpi_buffer_attach(file_, attached_bytes));
+  }
+
+  void one_step() {
+    attached_ = true;
+    switch (all_.below(14)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: return put_collectively(busy_.empty());
+      case 4:
+      case 5: return post_group();
+      case 6:
+      case 7: return finish_pending();
+      case 8: return independent_section();
+      case 9: return redefine();
+      case 10: return cancel_some();
+      case 11:
+        run_.code("sync", ncmpi_sync(file_));
+        return sizes();
+      case 12: return all_.one_in(2) ? put_whole() : read_back();
+      case 13: return all_.one_in(2) ? reopen() : rename();
+    }
+  }
+
+  void rename() {
+    const Var& v = all_.pick(vars_);
+    run_.code("rename", ncmpi_rename_var(file_, v.id, ("w" + std::to_string(v.id)).c_str()));
+  }
+
+  Run& run_;
+  Dice all_;
+  std::uint64_t seed_;
+  int steps_;
+  int format_ = 1;
+  int file_ = -1;
+  bool attached_ = false;
+  std::vector<MPI_Offset> dims_;
+  std::vector<Var> vars_;
+  std::vector<int> busy_;  // variables with requests pending
+  std::vector<std::unique_ptr<Call>> pending_;
+};
+
+}  // namespace
+}  // namespace forebay::test
+
+int main(int argc, char** argv) {
+  using namespace forebay::test;
+  MPI_Init(&argc, &argv);
+  std::uint64_t seed = 1;
+  int count = 20;
+  int steps = 20;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--count") == 0) count = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--steps") == 0) steps = std::atoi(argv[i + 1]);
+  }
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int failed = 0;
+  for (int i = 0; i < count; ++i, ++seed) {
+    if (same_on_both("random " + std::to_string(seed), MPI_COMM_WORLD, [&](Run& run) { Player(run, seed, steps).play(); })) continue;
+    ++failed;
+    if (rank == 0) std::fprintf(stderr, "reproduce with --seed %llu --count 1 --steps %d\n", static_cast<unsigned long long>(seed), steps);
+    if (failed >= 5) break;
+  }
+  if (rank == 0) std::printf("%d programs, %d differ\n", count, failed);
+  MPI_Finalize();
+  return failed == 0 ? 0 : 1;
+}
