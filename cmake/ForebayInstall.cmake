@@ -1,5 +1,5 @@
-# What `cmake --install` gives a user's project: headers, the export of all rooms' targets, a CMake package that finds
-# what they link, and pkg-config files. The rooms' own CMakeLists.txt install their targets into forebayTargets.
+# What `cmake --install` gives a user's project: headers, the export of the libraries, a CMake package that finds
+# what they link, and pkg-config files. What the command and the shim consist of, their rooms install.
 include(CMakePackageConfigHelpers)
 set(FOREBAY_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/forebay")
 
@@ -13,6 +13,15 @@ foreach(name IN ITEMS pure core hdf5 pnetcdf)
 endforeach()
 install(TARGETS forebay_pure forebay_core EXPORT forebayTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(TARGET forebay_hdf5)
+  install(TARGETS forebay_hdf5 EXPORT forebayTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  # HDF5 tries every library in HDF5_PLUGIN_PATH, so the plugin has a folder to itself.
+  set(name "${CMAKE_SHARED_LIBRARY_PREFIX}forebay_hdf5${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/install")
+  file(CREATE_LINK "../../${name}" "${PROJECT_BINARY_DIR}/install/${name}" SYMBOLIC)
+  install(FILES "${PROJECT_BINARY_DIR}/install/${name}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/forebay/hdf5")
+endif()
 install(EXPORT forebayTargets NAMESPACE forebay:: DESTINATION "${FOREBAY_CMAKE_DIR}")
 
 configure_package_config_file(

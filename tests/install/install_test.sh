@@ -1,0 +1,51 @@
+#!/bin/bash
+# Installs a build into an empty prefix, moves it, and builds and runs a user's project against it: by find_package, by
+# pkg-config, and by the environment alone.
+# usage: install_test.sh CMAKE BUILD_DIR MPIEXEC
+set -euo pipefail
+cmake=$1 build=$2 mpiexec=$3
+project=$(dirname "$(readlink -f "$0")")/project
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$cmake" --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+libdir=$(dirname "$(find "$prefix" -name 'libforebay_hdf5.so*' -not -path '*/forebay/*' -print -quit)")
+if grep -rIlF -e "$build" -e "$work/first" "$prefix"; then
+  echo "FAIL the installed files above name the build folder or the first prefix" && exit 1
+fi
+
+# runs NAME PROGRAM FILE: on two ranks, and Forebay's own report must name the file.
+runs() {
+  local stats=$work/$1.json
+  FOREBAY_STATS=$stats "$mpiexec" -n 2 "${@:2}"
+  grep -q "$(basename "${!#}")" "$stats" || { echo "FAIL $1 ran on the stock driver" && exit 1; }
+  echo "ok   $1"
+}
+
+cd "$work"
+"$cmake" -S "$project" -B by-cmake -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >by-cmake.log || { cat by-cmake.log && exit 1; }
+"$cmake" --build by-cmake
+runs cmake-hdf5 by-cmake/hdf5_program a.h5
+runs cmake-pnetcdf by-cmake/pnetcdf_program a.nc
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+flags() { pkg-config --cflags --libs "$1"; }
+# shellcheck disable=SC2046
+{
+  ${CC:-cc} -o by-pc-hdf5 "$project/hdf5_program.c" $(flags forebay-hdf5) -Wl,-rpath,"$libdir"
+  ${CC:-cc} -o by-pc-pnetcdf "$project/pnetcdf_program.c" $(flags forebay-pnetcdf) -Wl,-rpath,"$libdir"
+  ${CC:-cc} -DPLUGIN -o stock-hdf5 "$project/hdf5_program.c" $(flags forebay-hdf5 | sed 's/-lforebay_hdf5//')
+  echo 'int main(void) { return 0; }' >empty.c
+  # All of the core, so that a library missing from the package file is missed here.
+  ${CC:-cc} -o by-pc-core empty.c -L"$libdir" -Wl,--whole-archive -lforebay_core -lforebay_pure -Wl,--no-whole-archive \
+    $(flags forebay)
+}
+runs pkg-config-hdf5 ./by-pc-hdf5 b.h5
+runs pkg-config-pnetcdf ./by-pc-pnetcdf b.nc
+./by-pc-core
+
+runs installed-command "$prefix/bin/forebay" run by-cmake/pnetcdf_program c.nc
+runs installed-plugin env HDF5_DRIVER=forebay HDF5_PLUGIN_PATH="$libdir/forebay/hdf5" ./stock-hdf5 d.h5
+"$prefix/bin/forebay" doctor
