@@ -8,7 +8,7 @@
 
 namespace forebay::demo {
 
-Cutter open_case(const Case &of) {
+Cutter open_case(const Case& of) {
   if (of.map == "generated") {
     const auto sphere = std::make_shared<const CubedSphere>(of.ne, of.levels);
     return [sphere](int rank, int ranks) { return sphere->cut(rank, ranks); };
@@ -17,7 +17,7 @@ Cutter open_case(const Case &of) {
   return [map](int rank, int ranks) { return map->cut(rank, ranks); };
 }
 
-std::vector<Coverage> cover(const Cutter &cut, int ranks) {
+std::vector<Coverage> cover(const Cutter& cut, int ranks) {
   std::vector<Coverage> coverage;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::vector<Decomposition> cuts = cut(rank, ranks);

@@ -14,9 +14,9 @@ struct Case {
 };
 
 // Throws std::runtime_error where a map cannot be used.
-Cutter open_case(const Case &of);
+Cutter open_case(const Case& of);
 
 // Over all ranks: who holds anything, by decomposition.
-std::vector<Coverage> cover(const Cutter &cut, int ranks);
+std::vector<Coverage> cover(const Cutter& cut, int ranks);
 
 }  // namespace forebay::demo

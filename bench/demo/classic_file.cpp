@@ -20,23 +20,30 @@ namespace {
 enum Type { type_byte = 1, type_short = 3, type_int = 4, type_ubyte = 7, type_uint64 = 11 };
 constexpr std::int64_t tag_dimensions = 10, tag_variables = 11, tag_attributes = 12;
 
-std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
+std::int64_t padded(std::int64_t bytes) {
+  return (bytes + 3) / 4 * 4;
+}
 
-std::uint64_t big_endian(const std::byte *from, std::int64_t size) {
+std::uint64_t big_endian(const std::byte* from, std::int64_t size) {
   std::uint64_t value = 0;
   for (std::int64_t i = 0; i < size; ++i) value = (value << 8) | std::to_integer<std::uint64_t>(from[i]);
   return value;
 }
 
-bool is_signed(int type) { return type == type_byte || type == type_short || type == type_int || type == 10; }
+bool is_signed(int type) {
+  return type == type_byte || type == type_short || type == type_int || type == 10;
+}
 
-bool is_integer(int type) { return is_signed(type) || (type >= type_ubyte && type <= type_uint64); }
+bool is_integer(int type) {
+  return is_signed(type) || (type >= type_ubyte && type <= type_uint64);
+}
 
-std::int64_t decode_integer(const std::byte *from, int type) {
+std::int64_t decode_integer(const std::byte* from, int type) {
   const std::int64_t size = ClassicFile::type_size(type);
   const int unused = static_cast<int>(64 - 8 * size);
   const std::uint64_t value = big_endian(from, size) << unused;
-  return is_signed(type) ? static_cast<std::int64_t>(value) >> unused : static_cast<std::int64_t>(value >> unused);
+  return is_signed(type) ? static_cast<std::int64_t>(value) >> unused
+                         : static_cast<std::int64_t>(value >> unused);
 }
 
 }  // namespace
@@ -44,12 +51,11 @@ std::int64_t decode_integer(const std::byte *from, int type) {
 // Walks the header from its start, in one pass.
 class ClassicHeader {
  public:
-  explicit ClassicHeader(ClassicFile &file) : file_(file) {}
+  explicit ClassicHeader(ClassicFile& file) : file_(file) {}
 
   void parse() {
     const std::string magic = text(4, "the magic number");
-    if (magic == "\x89HDF")
-      fail("is an HDF5 (netCDF-4) file; a CDF-1, CDF-2 or CDF-5 file is needed");
+    if (magic == "\x89HDF") fail("is an HDF5 (netCDF-4) file; a CDF-1, CDF-2 or CDF-5 file is needed");
     if (magic.substr(0, 3) != "CDF") fail("is not a netCDF file: it does not begin with \"CDF\"");
     version_ = magic[3];
     if (version_ != 1 && version_ != 2 && version_ != 5)
@@ -64,25 +70,25 @@ class ClassicHeader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string &why) const {
+  [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(fmt::format("{} {}", file_.path_, why));
   }
 
-  void fetch(std::span<std::byte> to, const std::string &what) {
+  void fetch(std::span<std::byte> to, const std::string& what) {
     file_.read_bytes(at_, to, what);
     at_ += static_cast<std::int64_t>(to.size());
   }
 
-  std::int64_t number(std::int64_t bytes, const std::string &what) {
+  std::int64_t number(std::int64_t bytes, const std::string& what) {
     std::byte raw[8];
     fetch(std::span(raw, static_cast<std::size_t>(bytes)), what);
     return static_cast<std::int64_t>(big_endian(raw, bytes));
   }
 
   // A count or a length: 4 bytes before CDF-5.
-  std::int64_t size(const std::string &what) { return number(version_ == 5 ? 8 : 4, what); }
+  std::int64_t size(const std::string& what) { return number(version_ == 5 ? 8 : 4, what); }
 
-  std::string text(std::int64_t length, const std::string &what) {
+  std::string text(std::int64_t length, const std::string& what) {
     if (length < 0 || length > file_.size_ - at_)
       fail(fmt::format("is malformed or cut short: {} would be {} bytes long", what, length));
     std::string value(static_cast<std::size_t>(length), '\0');
@@ -90,14 +96,14 @@ class ClassicHeader {
     return value;
   }
 
-  std::string name(const std::string &what) {
+  std::string name(const std::string& what) {
     const std::int64_t length = size("the name of " + what);
     std::string value = text(length, "the name of " + what);
     at_ += padded(length) - length;
     return value;
   }
 
-  std::int64_t list(std::int64_t expected, const std::string &what) {
+  std::int64_t list(std::int64_t expected, const std::string& what) {
     const std::int64_t tag = number(4, "the list of " + what);
     const std::int64_t count = size("the number of " + what);
     if ((tag != expected && tag != 0) || (tag == 0 && count != 0))
@@ -109,7 +115,8 @@ class ClassicHeader {
   void dimension() {
     ClassicFile::Dimension read{name("a dimension"), 0};
     read.length = size("the length of dimension " + read.name);
-    if (read.length < 0) fail(fmt::format("is malformed: dimension {} has length {}", read.name, read.length));
+    if (read.length < 0)
+      fail(fmt::format("is malformed: dimension {} has length {}", read.name, read.length));
     file_.dimensions_.push_back(std::move(read));
   }
 
@@ -155,17 +162,16 @@ class ClassicHeader {
     one.type = static_cast<int>(number(4, what));
     size(what);  // the stored size is redundant, and wrong for large variables
     one.begin = number(version_ == 1 ? 4 : 8, what);
-    if (ClassicFile::type_size(one.type) == 0 || one.begin < 0)
-      fail(fmt::format("is malformed at {}", what));
+    if (ClassicFile::type_size(one.type) == 0 || one.begin < 0) fail(fmt::format("is malformed at {}", what));
     one.stored = padded(one.elements * ClassicFile::type_size(one.type));
     file_.variables_.push_back(std::move(one));
   }
 
   // Records hold one after another the record variables' parts; a lone one is not padded.
   void lay_out_records() {
-    ClassicFile::Variable *only = nullptr;
+    ClassicFile::Variable* only = nullptr;
     int count = 0;
-    for (ClassicFile::Variable &one : file_.variables_) {
+    for (ClassicFile::Variable& one : file_.variables_) {
       if (!one.record) continue;
       only = &one;
       ++count;
@@ -177,16 +183,17 @@ class ClassicHeader {
     }
   }
 
-  ClassicFile &file_;
+  ClassicFile& file_;
   std::int64_t at_ = 0;
   int version_ = 5;
 };
 
-ClassicFile::ClassicFile(const std::string &path) : path_(path) {
+ClassicFile::ClassicFile(const std::string& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw std::runtime_error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  if (descriptor_ < 0)
+    throw std::runtime_error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   try {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode))
       throw std::runtime_error(path + " is not a regular file");
     size_ = status.st_size;
@@ -197,7 +204,9 @@ ClassicFile::ClassicFile(const std::string &path) : path_(path) {
   }
 }
 
-ClassicFile::~ClassicFile() { ::close(descriptor_); }
+ClassicFile::~ClassicFile() {
+  ::close(descriptor_);
+}
 
 std::int64_t ClassicFile::type_size(int type) {
   constexpr std::int64_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
@@ -206,37 +215,43 @@ std::int64_t ClassicFile::type_size(int type) {
 
 namespace {
 template <typename T>
-const T *find_named(const std::vector<T> &in, const std::string &name) {
-  const auto found = std::find_if(in.begin(), in.end(), [&](const T &one) { return one.name == name; });
+const T* find_named(const std::vector<T>& in, const std::string& name) {
+  const auto found = std::find_if(in.begin(), in.end(), [&](const T& one) { return one.name == name; });
   return found == in.end() ? nullptr : &*found;
 }
 }  // namespace
 
-const ClassicFile::Dimension *ClassicFile::find_dimension(const std::string &name) const {
+const ClassicFile::Dimension* ClassicFile::find_dimension(const std::string& name) const {
   return find_named(dimensions_, name);
 }
 
-const ClassicFile::Attribute *ClassicFile::find_attribute(const std::string &name) const {
+const ClassicFile::Attribute* ClassicFile::find_attribute(const std::string& name) const {
   return find_named(attributes_, name);
 }
 
-const ClassicFile::Variable *ClassicFile::find_variable(const std::string &name) const {
+const ClassicFile::Variable* ClassicFile::find_variable(const std::string& name) const {
   return find_named(variables_, name);
 }
 
-void ClassicFile::read_bytes(std::int64_t offset, std::span<std::byte> bytes, const std::string &what) const {
+std::span<std::byte> ClassicFile::read_some(std::int64_t offset, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
     const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw std::runtime_error(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
-    if (got == 0) throw std::runtime_error(fmt::format("{} is cut short: it ends at byte {}, within {}", path_,
-                                                       size_, what));
+    if (got == 0) break;
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += got;
   }
+  return bytes;
 }
 
-std::vector<std::int64_t> ClassicFile::integers(const Attribute &attribute) const {
+void ClassicFile::read_bytes(std::int64_t offset, std::span<std::byte> bytes, const std::string& what) const {
+  if (!read_some(offset, bytes).empty())
+    throw std::runtime_error(
+        fmt::format("{} is cut short: it ends at byte {}, within {}", path_, size_, what));
+}
+
+std::vector<std::int64_t> ClassicFile::integers(const Attribute& attribute) const {
   if (!is_integer(attribute.type))
     throw std::runtime_error(fmt::format("{}: attribute {} does not hold integers", path_, attribute.name));
   const std::int64_t size = type_size(attribute.type);
@@ -246,7 +261,7 @@ std::vector<std::int64_t> ClassicFile::integers(const Attribute &attribute) cons
   return values;
 }
 
-std::vector<std::int64_t> ClassicFile::integers(const Variable &variable, std::int64_t first,
+std::vector<std::int64_t> ClassicFile::integers(const Variable& variable, std::int64_t first,
                                                 std::int64_t count) const {
   if (!is_integer(variable.type))
     throw std::runtime_error(fmt::format("{}: variable {} does not hold integers", path_, variable.name));
@@ -255,26 +270,32 @@ std::vector<std::int64_t> ClassicFile::integers(const Variable &variable, std::i
   if (count < 0 || count > size_ / size)
     throw std::runtime_error(fmt::format("{} is cut short, within variable {}", path_, variable.name));
   std::vector<std::byte> raw(static_cast<std::size_t>(count * size));
-  read(variable, 0, first, count, raw);
+  read_bytes(place(variable, 0, first, raw), raw, "variable " + variable.name);
   std::vector<std::int64_t> values(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = decode_integer(raw.data() + i * static_cast<std::size_t>(size), variable.type);
   return values;
 }
 
-void ClassicFile::read(const Variable &variable, std::int64_t record, std::int64_t first, std::int64_t count,
-                       std::span<std::byte> bytes) const {
+std::int64_t ClassicFile::place(const Variable& variable, std::int64_t record, std::int64_t first,
+                                std::span<const std::byte> bytes) const {
   const std::int64_t size = type_size(variable.type);
-  if (first < 0 || count < 0 || first > variable.elements - count ||
-      std::cmp_not_equal(bytes.size(), count * size))
-    throw std::runtime_error(fmt::format("{}: variable {} has no elements {} to {}", path_, variable.name, first,
-                                         first + count));
-  read_bytes(variable.begin + record * record_bytes_ + first * size, bytes, "variable " + variable.name);
+  const auto count = static_cast<std::int64_t>(bytes.size()) / size;
+  if (first < 0 || first > variable.elements - count)
+    throw std::runtime_error(
+        fmt::format("{}: variable {} has no elements {} to {}", path_, variable.name, first, first + count));
+  return variable.begin + record * record_bytes_ + first * size;
+}
+
+void ClassicFile::read(const Variable& variable, std::int64_t record, std::int64_t first,
+                       std::span<std::byte> bytes) const {
+  const std::span<std::byte> missing = read_some(place(variable, record, first, bytes), bytes);
+  std::fill(missing.begin(), missing.end(), std::byte{0});
 }
 
 std::int64_t ClassicFile::data_begin() const {
   std::int64_t first = size_;
-  for (const Variable &one : variables_) first = std::min(first, one.begin);
+  for (const Variable& one : variables_) first = std::min(first, one.begin);
   return first;
 }
 

@@ -1,5 +1,5 @@
-// The cubed-sphere generator. Columns are numbered as spectral-element models do: element by element, face after
-// face and row by row, each point where it is met first. The curve is Hilbert's on each face.
+// The cubed-sphere generator. Columns are numbered as spectral-element models do: element by element, face
+// after face and row by row, each point where it is met first. The curve is Hilbert's on each face.
 #include "cubed_sphere.hpp"
 
 #include <array>
@@ -37,21 +37,29 @@ std::uint64_t hilbert_distance(int order, std::uint32_t x, std::uint32_t y) {
 // Where a face's grid point lies on the cube, whose edges run from 0 to `edge`: shared points meet there.
 std::uint64_t cube_point(int face, std::uint64_t a, std::uint64_t b, std::uint64_t edge) {
   const std::array<std::array<std::uint64_t, 3>, faces> at = {{
-      {edge, a, b}, {edge - a, edge, b}, {0, edge - a, b}, {a, 0, b}, {edge - b, a, edge}, {b, a, 0},
+      {edge, a, b},
+      {edge - a, edge, b},
+      {0, edge - a, b},
+      {a, 0, b},
+      {edge - b, a, edge},
+      {b, a, 0},
   }};
-  const auto &p = at[static_cast<std::size_t>(face)];
+  const auto& p = at[static_cast<std::size_t>(face)];
   return (p[0] * (edge + 1) + p[1]) * (edge + 1) + p[2];
 }
 
-std::int64_t share(std::int64_t total, int rank, int ranks) { return total * rank / ranks; }
+std::int64_t share(std::int64_t total, int rank, int ranks) {
+  return total * rank / ranks;
+}
 
 }  // namespace
 
 CubedSphere::CubedSphere(int ne, int levels) : levels_(levels) {
-  if (ne < 1 || levels < 1) throw std::invalid_argument("a cubed sphere needs at least one element and one level");
+  if (ne < 1 || levels < 1)
+    throw std::invalid_argument("a cubed sphere needs at least one element and one level");
   const auto edge = static_cast<std::uint64_t>(ne) * intervals;
-  const std::size_t elements = static_cast<std::size_t>(faces) * static_cast<std::size_t>(ne) *
-                               static_cast<std::size_t>(ne);
+  const std::size_t elements =
+      static_cast<std::size_t>(faces) * static_cast<std::size_t>(ne) * static_cast<std::size_t>(ne);
   element_columns_.reserve(elements);
   std::unordered_set<std::uint64_t> shared;  // only points on an element's edge can be met twice
   for (int face = 0; face < faces; ++face) {
@@ -83,8 +91,8 @@ CubedSphere::CubedSphere(int ne, int levels) : levels_(levels) {
   }
   std::sort(along.begin(), along.end());
   curve_position_.resize(static_cast<std::size_t>(columns_));
-  for (const auto &[distance, element] : along) {
-    const Piece &held = element_columns_[static_cast<std::size_t>(element)];
+  for (const auto& [distance, element] : along) {
+    const Piece& held = element_columns_[static_cast<std::size_t>(element)];
     std::fill_n(curve_position_.begin() + held.offset, held.length, static_cast<std::int64_t>(curve_.size()));
     curve_.push_back(element);
   }
@@ -100,11 +108,13 @@ std::vector<Piece> CubedSphere::dynamics_columns(int rank, int ranks) const {
   return ascending(std::move(pieces));
 }
 
-// Physics costs differ from column to column, day from night: models deal the columns out in turn to four chunks a
-// rank, so that a chunk is spread over the globe, and give each rank those chunks that lie nearest to its elements.
+// Physics costs differ from column to column, day from night: models deal the columns out in turn to four
+// chunks a rank, so that a chunk is spread over the globe, and give each rank those chunks that lie nearest
+// to its elements.
 std::vector<std::vector<std::int64_t>> CubedSphere::physics_chunks(int rank, int ranks) const {
   const std::int64_t chunks = std::min<std::int64_t>(std::int64_t{chunks_per_rank} * ranks, columns_);
-  std::vector<std::pair<std::int64_t, std::int64_t>> nearness;  // the middle of a chunk on the curve, the chunk
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      nearness;  // the middle of a chunk on the curve, the chunk
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     std::vector<std::int64_t> places;
     for (std::int64_t column = chunk; column < columns_; column += chunks)
@@ -118,7 +128,8 @@ std::vector<std::vector<std::int64_t>> CubedSphere::physics_chunks(int rank, int
   std::vector<std::vector<std::int64_t>> mine;
   for (std::int64_t at = share(chunks, rank, ranks); at < share(chunks, rank + 1, ranks); ++at) {
     std::vector<std::int64_t> held;
-    for (std::int64_t column = nearness[static_cast<std::size_t>(at)].second; column < columns_; column += chunks)
+    for (std::int64_t column = nearness[static_cast<std::size_t>(at)].second; column < columns_;
+         column += chunks)
       held.push_back(column);
     mine.push_back(std::move(held));
   }
@@ -132,7 +143,7 @@ std::vector<Decomposition> CubedSphere::cut(int rank, int ranks) const {
   cuts[1] = {"D2", {columns_}, {}};
   cuts[2] = {"D3", {levels_, columns_}, {}};
   // Chunk after chunk and level after level, as the model holds its fields.
-  for (const std::vector<std::int64_t> &chunk : physics_chunks(rank, ranks)) {
+  for (const std::vector<std::int64_t>& chunk : physics_chunks(rank, ranks)) {
     for (const std::int64_t column : chunk) cuts[1].pieces.push_back({column, 1});
     for (std::int64_t level = 0; level < levels_; ++level)
       for (const std::int64_t column : chunk) cuts[2].pieces.push_back({level * columns_ + column, 1});

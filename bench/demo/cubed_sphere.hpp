@@ -1,5 +1,6 @@
-// A cubed-sphere atmosphere's decompositions, made up without a data file: the columns of a spectral-element grid,
-// its elements ordered along a space-filling curve and cut into ranks, the physics columns dealt out in chunks.
+// A cubed-sphere atmosphere's decompositions, made up without a data file: the columns of a spectral-element
+// grid, its elements ordered along a space-filling curve and cut into ranks, the physics columns dealt out in
+// chunks.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class CubedSphere {
 
   int levels_;
   std::int64_t columns_ = 0;
-  std::vector<Piece> element_columns_;       // by element: the columns numbered there first
-  std::vector<int> curve_;                   // the elements in the order of the curve
+  std::vector<Piece> element_columns_;        // by element: the columns numbered there first
+  std::vector<int> curve_;                    // the elements in the order of the curve
   std::vector<std::int64_t> curve_position_;  // by column: the place of its element on the curve
 };
 

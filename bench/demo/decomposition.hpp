@@ -16,7 +16,7 @@ using Shape = std::vector<std::int64_t>;
 struct Piece {
   std::int64_t offset = 0;  // elements from the start of the array
   std::int64_t length = 0;
-  bool operator==(const Piece &) const = default;
+  bool operator==(const Piece&) const = default;
 };
 
 struct Decomposition {
@@ -47,10 +47,10 @@ class Coverage {
   std::vector<bool> held_;
 };
 
-// Cuts the run [offset, offset + length) of an array into as few boxes as a greedy walk finds, ascending, and calls
-// visit(start, count) for each; both spans are as long as the shape.
+// Cuts the run [offset, offset + length) of an array into as few boxes as a greedy walk finds, ascending, and
+// calls visit(start, count) for each; both spans are as long as the shape.
 template <typename Visit>
-void for_each_box(std::span<const std::int64_t> shape, Piece run, Visit &&visit) {
+void for_each_box(std::span<const std::int64_t> shape, Piece run, Visit&& visit) {
   const std::size_t rank = shape.size();
   Shape stride(rank, 1), start(rank), count(rank);
   for (std::size_t d = rank; d-- > 1;) stride[d - 1] = stride[d] * shape[d];

@@ -1,5 +1,5 @@
-// forebay-demo: writes a climate-like history file with the stock libraries and under `forebay run`, compares the
-// files, and says how long each took.
+// forebay-demo: writes a climate-like history file with the stock libraries and under `forebay run`, compares
+// the files, and says how long each took.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,16 +14,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // A program that was built or installed with this one.
-std::string find_program(const std::string &name) {
+std::string find_program(const std::string& name) {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
   const fs::path candidates[] = {here / name, here / "../../tools" / name, here / "../bin" / name};
-  for (const fs::path &candidate : candidates)
+  for (const fs::path& candidate : candidates)
     if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate);
   return (here / "../../tools" / name).lexically_normal();
 }
 
-int show(const forebay::demo::Results &results, const std::string &json) {
+int show(const forebay::demo::Results& results, const std::string& json) {
   using namespace forebay::demo;
   if (!json.empty()) {
     std::ofstream file(json);
@@ -40,7 +40,7 @@ int show(const forebay::demo::Results &results, const std::string &json) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace forebay::demo;
   DemoOptions options;
   std::string json;
@@ -50,22 +50,33 @@ int main(int argc, char **argv) {
   options.writer = find_program("forebay-demo-writer");
 
   CLI::App app(
-      "Writes a climate-like history file through PnetCDF and parallel HDF5, with the stock libraries and under\n"
-      "`forebay run`, compares the files and prints the times. Exit status: 0 all files are identical, 1 some differ,\n"
+      "Writes a climate-like history file through PnetCDF and parallel HDF5, with the stock libraries and "
+      "under\n"
+      "`forebay run`, compares the files and prints the times. Exit status: 0 all files are identical, 1 "
+      "some differ,\n"
       "2 a run failed.",
       "forebay-demo");
   app.add_option("--ranks", options.ranks, "MPI ranks")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  app.add_option("--map", options.of.map, "a recorded decomposition map (CDF), or \"generated\"")->capture_default_str();
-  app.add_option("--records", options.records, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--map", options.of.map, "a recorded decomposition map (CDF), or \"generated\"")
+      ->capture_default_str();
+  app.add_option("--records", options.records, "time steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   app.add_option("--ne", options.of.ne, "generated: elements along a cube's edge")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_option("--levels", options.of.levels, "generated: levels")->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--levels", options.of.levels, "generated: levels")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   app.add_option("--json", json, "write the results to this file, too");
-  app.add_option("--dir", options.directory, "where to put the files; else /dev/shm where it has room, else TMPDIR");
-  app.add_option("--repeat", options.repeat, "timed runs of each way")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--launcher", options.launcher,
-                 "what starts the ranks, instead of \"mpirun -n RANKS\"; --ranks has to tell how many it starts");
+  app.add_option("--dir", options.directory,
+                 "where to put the files; else /dev/shm where it has room, else TMPDIR");
+  app.add_option("--repeat", options.repeat, "timed runs of each way")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option(
+      "--launcher", options.launcher,
+      "what starts the ranks, instead of \"mpirun -n RANKS\"; --ranks has to tell how many it starts");
   app.add_option("--hints", options.hints, "hints for the runs under Forebay, k=v;k=v");
   app.add_option("--only", options.only, "one library alone")->check(CLI::IsMember({"pnetcdf", "hdf5"}));
   app.add_option("--timeout", limit, "seconds after which a run counts as hanging")
@@ -75,20 +86,24 @@ int main(int argc, char **argv) {
   app.add_flag("--keep", options.keep, "keep the files");
   app.add_option("--forebay", options.forebay, "the forebay command")->capture_default_str();
   app.add_option("--writer", options.writer, "the program that writes")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   options.memory = !no_memory;
   options.limit = std::chrono::seconds(limit);
   // This process compares with the stock library alone.
-  for (const char *name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG"}) ::unsetenv(name);
+  for (const char* name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG"}) ::unsetenv(name);
 
   catch_interrupts();
   try {
     Demonstration demonstration(options);
     return show(demonstration.run(), json);
-  } catch (const Interrupted &by) {
+  } catch (const Interrupted& by) {
     fmt::print(stderr, "forebay-demo: interrupted\n");
     return 128 + by.signal;
-  } catch (const std::exception &error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "forebay-demo: {}\n", error.what());
     return 2;
   }

@@ -26,9 +26,11 @@ const std::vector<Form> all_forms = {
     {"hdf5-multi", "hdf5", "HDF5, one H5Dwrite_multi a record"},
 };
 
-bool is_stock(Stack stack) { return stack == Stack::Romio || stack == Stack::Ompio; }
+bool is_stock(Stack stack) {
+  return stack == Stack::Romio || stack == Stack::Ompio;
+}
 
-std::string last_lines(const std::string &text, std::size_t count) {
+std::string last_lines(const std::string& text, std::size_t count) {
   std::size_t at = text.size();
   for (std::size_t lines = 0; at > 0; --at)
     if (text[at - 1] == '\n' && at != text.size() && ++lines == count) break;
@@ -36,7 +38,7 @@ std::string last_lines(const std::string &text, std::size_t count) {
   return text.empty() ? "  (it printed nothing)" : shown;
 }
 
-nlohmann::json read_json(const std::string &path) {
+nlohmann::json read_json(const std::string& path) {
   std::ifstream file(path);
   return nlohmann::json::parse(file, nullptr, false);
 }
@@ -55,38 +57,44 @@ std::string describe_machine() {
 
 // What Open MPI calls the ROMIO it was built with; its number changes between releases.
 std::string find_romio() {
-  const Outcome told = run_command({{"ompi_info", "--parsable", "--param", "io", "all"}, {}}, std::chrono::seconds(20));
+  const Outcome told =
+      run_command({{"ompi_info", "--parsable", "--param", "io", "all"}, {}}, std::chrono::seconds(20));
   std::smatch found;
   const std::regex component("mca:io:(romio[0-9]+):");
   return told.ok() && std::regex_search(told.output, found, component) ? found[1].str() : "romio341";
 }
 
-void default_environment(const char *name, const char *value) { ::setenv(name, value, 0); }
+void default_environment(const char* name, const char* value) {
+  ::setenv(name, value, 0);
+}
 
 }  // namespace
 
-Demonstration::Demonstration(DemoOptions options) : options_(std::move(options)), cut_(open_case(options_.of)) {
+Demonstration::Demonstration(DemoOptions options)
+    : options_(std::move(options)), cut_(open_case(options_.of)) {
   const std::vector<Decomposition> first = cut_(0, options_.ranks);
   history_ = make_history(first, options_.records);
   coverage_ = cover(cut_, options_.ranks);
   std::int64_t bytes = 0;
-  for (const Variable &variable : history_.variables)
+  for (const Variable& variable : history_.variables)
     bytes += volume(history_.shape(variable)) * static_cast<std::int64_t>(size_of(variable.type)) *
              (variable.record ? options_.records : 1);
-  results_.title = history_.title + ", " +
-                   (options_.of.map == "generated"
-                        ? fmt::format("generated: cubed sphere of {} columns, {} levels",
-                                      volume(first[0].shape), options_.of.levels)
-                        : "recorded map " + fs::path(options_.of.map).filename().string());
+  results_.title =
+      history_.title + ", " +
+      (options_.of.map == "generated" ? fmt::format("generated: cubed sphere of {} columns, {} levels",
+                                                    volume(first[0].shape), options_.of.levels)
+                                      : "recorded map " + fs::path(options_.of.map).filename().string());
   results_.ranks = options_.ranks;
   results_.records = options_.records;
   results_.machine = describe_machine();
 
-  for (const std::string &program : {options_.writer, options_.forebay})
+  for (const std::string& program : {options_.writer, options_.forebay})
     if (::access(program.c_str(), X_OK) != 0)
-      throw std::runtime_error(fmt::format("{} is not there or cannot be run; build the project first", program));
+      throw std::runtime_error(
+          fmt::format("{} is not there or cannot be run; build the project first", program));
   // Two references and the file of the run, and what else a run needs there.
-  scratch_ = std::make_unique<Scratch>(options_.directory, bytes * 7 / 2 + (std::int64_t{64} << 20), options_.keep);
+  scratch_ =
+      std::make_unique<Scratch>(options_.directory, bytes * 7 / 2 + (std::int64_t{64} << 20), options_.keep);
   results_.place = scratch_->path().parent_path().string();
 
   // More ranks than cores have to be allowed, and to yield.
@@ -95,7 +103,7 @@ Demonstration::Demonstration(DemoOptions options) : options_(std::move(options))
     default_environment("OMPI_MCA_mpi_yield_when_idle", "1");
   romio_ = find_romio();
 
-  for (const Form &form : all_forms) {
+  for (const Form& form : all_forms) {
     if (!options_.only.empty() && form.library != options_.only) continue;
     for (const Stack stack : {Stack::Romio, Stack::Ompio, Stack::Forebay, Stack::ForebayNull})
       results_.ways.push_back({form, stack, {}, std::nullopt});
@@ -108,9 +116,12 @@ std::string Demonstration::Step::name() const {
   if (way == nullptr) return fmt::format("limit, repeat {}", repeat + 1);
   const std::string what = fmt::format("{}, {}, ", way->form.api, stack_title(way->stack));
   switch (purpose) {
-    case Purpose::Baseline: return what + "memory without puts";
-    case Purpose::Memory: return what + "memory";
-    case Purpose::Time: break;
+    case Purpose::Baseline:
+      return what + "memory without puts";
+    case Purpose::Memory:
+      return what + "memory";
+    case Purpose::Time:
+      break;
   }
   return what + fmt::format("repeat {}", repeat + 1);
 }
@@ -118,17 +129,17 @@ std::string Demonstration::Step::name() const {
 std::vector<Demonstration::Step> Demonstration::plan() {
   std::vector<Step> steps;
   // The runs that are weighed come first: they warm the machine up and leave the references.
-  for (WayResult &way : results_.ways) {
+  for (WayResult& way : results_.ways) {
     if (!options_.memory || way.stack == Stack::ForebayNull) continue;
     if (way.stack == Stack::Romio) steps.push_back({&way, Purpose::Baseline});
     steps.push_back({&way, Purpose::Memory});
   }
   // All ways take turns within a repeat, each time in another order; the references have to come first.
-  std::vector<WayResult *> ways;
-  for (WayResult &way : results_.ways) ways.push_back(&way);
+  std::vector<WayResult*> ways;
+  for (WayResult& way : results_.ways) ways.push_back(&way);
   ways.push_back(nullptr);
   for (int repeat = 0; repeat < options_.repeat; ++repeat) {
-    for (WayResult *way : ways) steps.push_back({way, Purpose::Time, repeat});
+    for (WayResult* way : ways) steps.push_back({way, Purpose::Time, repeat});
     std::rotate(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(ways.size() / 3 + 1), ways.end());
   }
   return steps;
@@ -149,8 +160,8 @@ Results Demonstration::run() {
   return results_;
 }
 
-Command Demonstration::command_for(const Step &step, const std::string &out, const std::string &stats,
-                                   const std::string &json, const std::string &ready) const {
+Command Demonstration::command_for(const Step& step, const std::string& out, const std::string& stats,
+                                   const std::string& json, const std::string& ready) const {
   Command command;
   if (options_.launcher.empty())
     command.words = {"mpirun", "-n", std::to_string(options_.ranks)};
@@ -161,30 +172,32 @@ Command Demonstration::command_for(const Step &step, const std::string &out, con
   };
   if (step.way != nullptr && !is_stock(step.way->stack)) {
     std::string hints = options_.hints;
-    if (step.way->stack == Stack::ForebayNull) hints += (hints.empty() ? "" : ";") + std::string("forebay_storage=null");
+    if (step.way->stack == Stack::ForebayNull)
+      hints += (hints.empty() ? "" : ";") + std::string("forebay_storage=null");
     add({options_.forebay, "run", "--stats", stats});
     if (!hints.empty()) add({"--hints", hints});
   } else {
-    for (const char *name : {"FOREBAY_HINTS", "FOREBAY_STATS", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
+    for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
       command.environment.emplace_back(name, std::nullopt);
     if (step.way != nullptr)
       command.environment.emplace_back("OMPI_MCA_io", step.way->stack == Stack::Romio ? romio_ : "ompio");
   }
-  add({options_.writer, "--api", step.way == nullptr ? "limit" : step.way->form.api, "--map", options_.of.map, "--ne",
-       std::to_string(options_.of.ne), "--levels", std::to_string(options_.of.levels), "--records",
+  add({options_.writer, "--api", step.way == nullptr ? "limit" : step.way->form.api, "--map", options_.of.map,
+       "--ne", std::to_string(options_.of.ne), "--levels", std::to_string(options_.of.levels), "--records",
        std::to_string(options_.records), "--out", out, "--json", json});
   if (!ready.empty()) add({"--ready", ready});
   if (step.purpose == Purpose::Baseline) add({"--no-puts"});
   return command;
 }
 
-void Demonstration::carry_out(const Step &step) {
+void Demonstration::carry_out(const Step& step) {
   const bool timed = step.purpose == Purpose::Time;
-  const std::string tag =
-      step.way == nullptr
-          ? fmt::format("limit.{}", step.repeat)
-          : fmt::format("{}.{}.{}", step.way->form.api, stack_id(step.way->stack),
-                        timed ? std::to_string(step.repeat) : step.purpose == Purpose::Memory ? "memory" : "baseline");
+  const std::string tag = step.way == nullptr
+                              ? fmt::format("limit.{}", step.repeat)
+                              : fmt::format("{}.{}.{}", step.way->form.api, stack_id(step.way->stack),
+                                            timed                             ? std::to_string(step.repeat)
+                                            : step.purpose == Purpose::Memory ? "memory"
+                                                                              : "baseline");
   const std::string extension = step.way == nullptr ? "raw" : step.way->form.library == "hdf5" ? "h5" : "nc";
   const std::string out = scratch_->file(fmt::format("{}.{}", tag, extension));
   const std::string json = scratch_->file(tag + ".json"), stats = scratch_->file(tag + ".stats.json");
@@ -192,14 +205,16 @@ void Demonstration::carry_out(const Step &step) {
   MemoryWatch memory(ready, options_.ranks);
 
   const Command command = command_for(step, out, stats, json, ready);
-  const Outcome outcome = timed ? run_command(command, options_.limit)
-                                : run_command(command, options_.limit, [&] { memory.sample(); }, std::chrono::milliseconds(2));
-  const auto fail = [&](const std::string &why) {
+  const Outcome outcome =
+      timed ? run_command(command, options_.limit)
+            : run_command(command, options_.limit, [&] { memory.sample(); }, std::chrono::milliseconds(2));
+  const auto fail = [&](const std::string& why) {
     throw RunFailed(fmt::format("{}: {}\nThe command was: {}\nThe end of its output:\n{}", step.name(), why,
                                 fmt::join(command.words, " "), last_lines(outcome.output, 30)));
   };
   if (outcome.timed_out)
-    fail(fmt::format("it did not end within {} s and was stopped (--timeout allows more)", options_.limit.count()));
+    fail(fmt::format("it did not end within {} s and was stopped (--timeout allows more)",
+                     options_.limit.count()));
   if (outcome.status != 0) fail(fmt::format("it ended with status {}", outcome.status));
   const nlohmann::json said = read_json(json);
   if (!said.is_object()) fail("it left no timings");
@@ -221,62 +236,67 @@ void Demonstration::carry_out(const Step &step) {
   if (step.way != nullptr && !is_stock(step.way->stack)) {
     try {
       check_active(step.way->form, stats, out);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
       fail(error.what());
     }
   }
   if (step.way != nullptr && step.purpose != Purpose::Baseline && step.way->stack != Stack::ForebayNull)
     check_file(step, out);
   const bool is_reference = std::any_of(references_.begin(), references_.end(),
-                                        [&](const auto &reference) { return reference.second == out; });
-  for (const std::string &left : {json, stats, ready, is_reference ? "" : out})
+                                        [&](const auto& reference) { return reference.second == out; });
+  for (const std::string& left : {json, stats, ready, is_reference ? "" : out})
     if (!left.empty()) scratch_->remove(fs::path(left).filename());
 }
 
-void Demonstration::check_active(const Form &form, const std::string &stats, const std::string &out) const {
+void Demonstration::check_active(const Form& form, const std::string& stats, const std::string& out) const {
   const nlohmann::json report = read_json(stats);
   if (!report.is_object() || !report.contains("files") || !report["files"].is_array())
     throw std::runtime_error("Forebay was not active: it left no report in " + stats);
-  for (const nlohmann::json &file : report["files"]) {
+  for (const nlohmann::json& file : report["files"]) {
     if (fs::path(file.value("path", "")).filename() != fs::path(out).filename()) continue;
     if (file.value("driver", "") != form.library || !file.value("active", false))
       throw std::runtime_error("Forebay was not active: its report says " + file.dump());
     const auto bytes = file.value("bytes", std::int64_t{0});
     if (bytes < results_.bytes)
-      throw std::runtime_error(fmt::format("only {} of {} bytes went through Forebay", bytes, results_.bytes));
+      throw std::runtime_error(
+          fmt::format("only {} of {} bytes went through Forebay", bytes, results_.bytes));
     return;
   }
-  throw std::runtime_error(fmt::format("Forebay was not active: its report does not know {}: {}", out, report.dump()));
+  throw std::runtime_error(
+      fmt::format("Forebay was not active: its report does not know {}: {}", out, report.dump()));
 }
 
-void Demonstration::check_file(const Step &step, const std::string &out) {
+void Demonstration::check_file(const Step& step, const std::string& out) {
   const Written written{history_, coverage_};
-  const Form &form = step.way->form;
+  const Form& form = step.way->form;
   const bool classic = form.library == "pnetcdf", stock = is_stock(step.way->stack);
   const auto reference = references_.find(form.library);
   if (reference == references_.end()) {
     const Comparison held = classic ? verify_pnetcdf(out, written) : verify_hdf5(out, written);
     if (!held.same())
-      throw RunFailed(fmt::format("{}: the stock library's file does not hold what was written: {} elements differ, "
-                                  "the first is {}",
-                                  step.name(), held.differences, held.first));
+      throw RunFailed(
+          fmt::format("{}: the stock library's file does not hold what was written: {} elements differ, "
+                      "the first is {}",
+                      step.name(), held.differences, held.first));
     references_[form.library] = out;
     return;
   }
   const Comparison found = classic ? compare_pnetcdf(reference->second, out, written, !stock)
                                    : compare_hdf5(reference->second, out);
   if (found.same()) return;
-  const std::string message = fmt::format("{} against {}: {} differences, the first is {}", step.name(),
-                                          fs::path(reference->second).filename().string(), found.differences,
-                                          found.first);
-  if (stock) throw RunFailed("the stock library's own files differ, so that nothing can be compared: " + message);
+  const std::string message =
+      fmt::format("{} against {}: {} differences, the first is {}", step.name(),
+                  fs::path(reference->second).filename().string(), found.differences, found.first);
+  if (stock)
+    throw RunFailed("the stock library's own files differ, so that nothing can be compared: " + message);
   fmt::print(stderr, "DIFFERENT: {}\n", message);
-  for (Results::Verdict &verdict : results_.verdicts)
+  for (Results::Verdict& verdict : results_.verdicts)
     if (verdict.library == form.library) verdict.identical = false;
 }
 
-// Memory beyond that of a stock run of the same form that creates, defines and closes the file and writes nothing.
-void Demonstration::weigh(const Step &step, std::int64_t peak, int ranks) {
+// Memory beyond that of a stock run of the same form that creates, defines and closes the file and writes
+// nothing.
+void Demonstration::weigh(const Step& step, std::int64_t peak, int ranks) {
   if (ranks == 0) return;  // all are on other machines
   if (step.purpose == Purpose::Baseline)
     baseline_memory_[step.way->form.api] = peak;

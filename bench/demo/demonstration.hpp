@@ -37,25 +37,30 @@ class Demonstration {
  public:
   explicit Demonstration(DemoOptions options);
 
-  // Progress goes to stderr. Throws RunFailed and Interrupted; files that differ are a result, not an exception.
+  // Progress goes to stderr. Throws RunFailed and Interrupted; files that differ are a result, not an
+  // exception.
   Results run();
 
  private:
-  enum class Purpose { Baseline, Memory, Time };  // the memory of a run that writes nothing, of one that writes; its time
+  enum class Purpose {
+    Baseline,
+    Memory,
+    Time
+  };  // the memory of a run that writes nothing, of one that writes; its time
   struct Step {
-    WayResult *way = nullptr;  // nullptr: the limit
+    WayResult* way = nullptr;  // nullptr: the limit
     Purpose purpose = Purpose::Time;
     int repeat = 0;
     std::string name() const;
   };
 
   std::vector<Step> plan();
-  void carry_out(const Step &step);
-  Command command_for(const Step &step, const std::string &out, const std::string &stats, const std::string &json,
-                      const std::string &ready) const;
-  void check_active(const Form &form, const std::string &stats, const std::string &out) const;
-  void check_file(const Step &step, const std::string &out);
-  void weigh(const Step &step, std::int64_t peak, int ranks);
+  void carry_out(const Step& step);
+  Command command_for(const Step& step, const std::string& out, const std::string& stats,
+                      const std::string& json, const std::string& ready) const;
+  void check_active(const Form& form, const std::string& stats, const std::string& out) const;
+  void check_file(const Step& step, const std::string& out);
+  void weigh(const Step& step, std::int64_t peak, int ranks);
 
   DemoOptions options_;
   Cutter cut_;
@@ -64,7 +69,7 @@ class Demonstration {
   std::string romio_;  // the name of Open MPI's component
   std::unique_ptr<Scratch> scratch_;
   Results results_;
-  std::map<std::string, std::string> references_;      // by library: the stock file
+  std::map<std::string, std::string> references_;        // by library: the stock file
   std::map<std::string, std::int64_t> baseline_memory_;  // by api
 };
 

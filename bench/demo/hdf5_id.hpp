@@ -11,15 +11,15 @@
 namespace forebay::demo {
 
 namespace detail {
-inline herr_t keep_first(unsigned, const H5E_error2_t *error, void *reason) {
-  *static_cast<std::string *>(reason) = error->desc == nullptr ? "" : error->desc;
+inline herr_t keep_first(unsigned, const H5E_error2_t* error, void* reason) {
+  *static_cast<std::string*>(reason) = error->desc == nullptr ? "" : error->desc;
   return 1;
 }
 }  // namespace detail
 
 // Throws where an HDF5 call failed, naming it and the innermost reason.
 template <typename T>
-T check_hdf5(T result, const char *call) {
+T check_hdf5(T result, const char* call) {
   if (result >= 0) return result;
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, detail::keep_first, &reason);
@@ -29,9 +29,9 @@ T check_hdf5(T result, const char *call) {
 class Hdf5Id {
  public:
   Hdf5Id() = default;
-  Hdf5Id(hid_t id, const char *call) : id_(check_hdf5(id, call)) {}
-  Hdf5Id(Hdf5Id &&other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
-  Hdf5Id &operator=(Hdf5Id &&other) noexcept {
+  Hdf5Id(hid_t id, const char* call) : id_(check_hdf5(id, call)) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+  Hdf5Id& operator=(Hdf5Id&& other) noexcept {
     std::swap(id_, other.id_);
     return *this;
   }

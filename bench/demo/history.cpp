@@ -1,4 +1,5 @@
-// Tables of variables for the cases that have recorded maps, and the function that gives an element its value.
+// Tables of variables for the cases that have recorded maps, and the function that gives an element its
+// value.
 #include "history.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ char make_value(std::uint64_t bits) {
 }
 
 template <typename T>
-void make_values_as(std::uint64_t seed, std::int64_t first, std::int64_t count, std::byte *values) {
+void make_values_as(std::uint64_t seed, std::int64_t first, std::int64_t count, std::byte* values) {
   for (std::int64_t i = 0; i < count; ++i) {
     const T value = make_value<T>(scramble(seed + static_cast<std::uint64_t>(first + i)));
     std::memcpy(values + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
@@ -55,17 +56,18 @@ class Builder {
     return std::move(history_);
   }
 
-  int dimension(const std::string &name, std::int64_t length) {
+  int dimension(const std::string& name, std::int64_t length) {
     for (std::size_t i = 0; i < history_.dimensions.size(); ++i)
       if (history_.dimensions[i].name == name) return static_cast<int>(i);
     history_.dimensions.push_back({name, length});
     return static_cast<int>(history_.dimensions.size()) - 1;
   }
 
-  // `names`: one for each of the decomposition's dimensions; those that another length took already get names of their own.
-  void partitioned(int decomposition, const std::vector<std::string> &names, const std::string &stem, int count,
-                   Type type, bool record) {
-    const Decomposition &over = decompositions_[static_cast<std::size_t>(decomposition)];
+  // `names`: one for each of the decomposition's dimensions; those that another length took already get names
+  // of their own.
+  void partitioned(int decomposition, const std::vector<std::string>& names, const std::string& stem,
+                   int count, Type type, bool record) {
+    const Decomposition& over = decompositions_[static_cast<std::size_t>(decomposition)];
     std::vector<int> dims;
     for (std::size_t d = 0; d < over.shape.size(); ++d) {
       const std::string own = fmt::format("{}_dim{}", over.name, d);
@@ -78,12 +80,12 @@ class Builder {
       add(count == 1 ? stem : fmt::format("{}_{:03}", stem, i + 1), type, decomposition, record, dims);
   }
 
-  void whole(const std::string &name, Type type, bool record, const std::vector<int> &dims = {}) {
+  void whole(const std::string& name, Type type, bool record, const std::vector<int>& dims = {}) {
     add(name, type, -1, record, dims);
   }
 
  private:
-  void add(const std::string &name, Type type, int decomposition, bool record, const std::vector<int> &dims) {
+  void add(const std::string& name, Type type, int decomposition, bool record, const std::vector<int>& dims) {
     Variable made{name, "1", fmt::format("demo field {}", name), type, decomposition, record, dims, 0};
     made.id = history_.variables.size();
     history_.variables.push_back(std::move(made));
@@ -104,15 +106,15 @@ History atmosphere(std::span<const Decomposition> decompositions, std::int64_t r
   const std::int64_t levels = decompositions[2].shape.front();
   const int lev = build.dimension("lev", levels), ilev = build.dimension("ilev", levels + 1);
   const int nbnd = build.dimension("nbnd", 2), chars = build.dimension("chars", 8);
-  for (const char *name : {"lev", "hyam", "hybm"}) build.whole(name, Type::Double, false, {lev});
-  for (const char *name : {"ilev", "hyai", "hybi"}) build.whole(name, Type::Double, false, {ilev});
+  for (const char* name : {"lev", "hyam", "hybm"}) build.whole(name, Type::Double, false, {lev});
+  for (const char* name : {"ilev", "hyai", "hybi"}) build.whole(name, Type::Double, false, {ilev});
   build.whole("P0", Type::Double, false);
-  for (const char *name : {"ndbase", "nsbase", "nbdate", "nbsec", "mdt"}) build.whole(name, Type::Int, false);
+  for (const char* name : {"ndbase", "nsbase", "nbdate", "nbsec", "mdt"}) build.whole(name, Type::Int, false);
   build.whole("time", Type::Double, true);
   build.whole("time_bnds", Type::Double, true, {nbnd});
-  for (const char *name : {"date", "datesec", "ndcur", "nscur", "nsteph"}) build.whole(name, Type::Int, true);
-  for (const char *name : {"date_written", "time_written"}) build.whole(name, Type::Text, true, {chars});
-  for (const char *name : {"co2vmr", "ch4vmr", "n2ovmr", "f11vmr", "f12vmr", "sol_tsi"})
+  for (const char* name : {"date", "datesec", "ndcur", "nscur", "nsteph"}) build.whole(name, Type::Int, true);
+  for (const char* name : {"date_written", "time_written"}) build.whole(name, Type::Text, true, {chars});
+  for (const char* name : {"co2vmr", "ch4vmr", "n2ovmr", "f11vmr", "f12vmr", "sol_tsi"})
     build.whole(name, Type::Double, true);
 
   build.partitioned(1, flat, "surface_field", 321, Type::Float, true);
@@ -124,10 +126,10 @@ History atmosphere(std::span<const Decomposition> decompositions, std::int64_t r
 History ocean(std::span<const Decomposition> decompositions, std::int64_t records) {
   Builder build(decompositions, records);
   const int chars = build.dimension("chars", 64);
-  for (const char *name : {"volume_total", "volume_min", "volume_max", "energy_total", "energy_max"})
+  for (const char* name : {"volume_total", "volume_min", "volume_max", "energy_total", "energy_max"})
     build.whole(name, Type::Double, true);
   build.whole("xtime", Type::Text, true, {chars});
-  for (const char *name : {"calendar_start", "calendar_end"}) build.whole(name, Type::Text, false, {chars});
+  for (const char* name : {"calendar_start", "calendar_end"}) build.whole(name, Type::Text, false, {chars});
   build.whole("time", Type::Double, true);
   build.whole("step", Type::Int, true);
   build.whole("layers", Type::Int, false);
@@ -146,7 +148,8 @@ History anything(std::span<const Decomposition> decompositions, std::int64_t rec
     const int at = static_cast<int>(k);
     const std::string name = decompositions[k].name;
     build.partitioned(at, {}, "fixed_" + name, 1, Type::Double, false);
-    build.partitioned(at, {}, "float_" + name, decompositions[k].shape.size() == 1 ? 32 : 8, Type::Float, true);
+    build.partitioned(at, {}, "float_" + name, decompositions[k].shape.size() == 1 ? 32 : 8, Type::Float,
+                      true);
     build.partitioned(at, {}, "double_" + name, 2, Type::Double, true);
     build.partitioned(at, {}, "int_" + name, 2, Type::Int, true);
   }
@@ -157,15 +160,19 @@ History anything(std::span<const Decomposition> decompositions, std::int64_t rec
 
 std::size_t size_of(Type type) {
   switch (type) {
-    case Type::Float: return 4;
-    case Type::Double: return 8;
-    case Type::Int: return 4;
-    case Type::Text: return 1;
+    case Type::Float:
+      return 4;
+    case Type::Double:
+      return 8;
+    case Type::Int:
+      return 4;
+    case Type::Text:
+      return 1;
   }
   return 0;
 }
 
-Shape History::shape(const Variable &variable) const {
+Shape History::shape(const Variable& variable) const {
   Shape lengths;
   for (const int d : variable.dimensions) lengths.push_back(dimensions[static_cast<std::size_t>(d)].length);
   return lengths;
@@ -173,26 +180,35 @@ Shape History::shape(const Variable &variable) const {
 
 History make_history(std::span<const Decomposition> decompositions, std::int64_t records) {
   switch (decompositions.size()) {
-    case 3: return atmosphere(decompositions, records);
-    case 6: return ocean(decompositions, records);
-    default: return anything(decompositions, records);
+    case 3:
+      return atmosphere(decompositions, records);
+    case 6:
+      return ocean(decompositions, records);
+    default:
+      return anything(decompositions, records);
   }
 }
 
-void make_values(const Variable &variable, std::int64_t record, std::int64_t first, std::int64_t count,
-                 std::byte *values) {
-  const std::uint64_t seed = scramble(variable.id * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(record) + 1);
+void make_values(const Variable& variable, std::int64_t record, std::int64_t first, std::int64_t count,
+                 std::byte* values) {
+  const std::uint64_t seed =
+      scramble(variable.id * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(record) + 1);
   switch (variable.type) {
-    case Type::Float: return make_values_as<float>(seed, first, count, values);
-    case Type::Double: return make_values_as<double>(seed, first, count, values);
-    case Type::Int: return make_values_as<std::int32_t>(seed, first, count, values);
-    case Type::Text: return make_values_as<char>(seed, first, count, values);
+    case Type::Float:
+      return make_values_as<float>(seed, first, count, values);
+    case Type::Double:
+      return make_values_as<double>(seed, first, count, values);
+    case Type::Int:
+      return make_values_as<std::int32_t>(seed, first, count, values);
+    case Type::Text:
+      return make_values_as<char>(seed, first, count, values);
   }
 }
 
-std::vector<Piece> pieces_of(const History &history, const Variable &variable,
+std::vector<Piece> pieces_of(const History& history, const Variable& variable,
                              std::span<const Decomposition> decompositions, int rank) {
-  if (variable.decomposition >= 0) return decompositions[static_cast<std::size_t>(variable.decomposition)].pieces;
+  if (variable.decomposition >= 0)
+    return decompositions[static_cast<std::size_t>(variable.decomposition)].pieces;
   if (rank != 0) return {};
   return {{0, volume(history.shape(variable))}};
 }

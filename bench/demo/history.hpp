@@ -1,5 +1,5 @@
-// The history file that the demo writes: its dimensions, its variables, and the value of every element, which any rank
-// can work out for itself.
+// The history file that the demo writes: its dimensions, its variables, and the value of every element, which
+// any rank can work out for itself.
 #pragma once
 
 #include <cstdint>
@@ -35,19 +35,20 @@ struct History {
   std::vector<Dimension> dimensions;
   std::vector<Variable> variables;
 
-  Shape shape(const Variable &variable) const;  // without time
+  Shape shape(const Variable& variable) const;  // without time
 };
 
-// The variables that belong to the decompositions: three are E3SM's F case (atmosphere), six its G case (ocean), any
-// other number gets some variables of each type over each of them.
+// The variables that belong to the decompositions: three are E3SM's F case (atmosphere), six its G case
+// (ocean), any other number gets some variables of each type over each of them.
 History make_history(std::span<const Decomposition> decompositions, std::int64_t records);
 
 // The bytes of elements [first, first + count) of one variable in one record, native byte order.
-void make_values(const Variable &variable, std::int64_t record, std::int64_t first, std::int64_t count,
-                 std::byte *values);
+void make_values(const Variable& variable, std::int64_t record, std::int64_t first, std::int64_t count,
+                 std::byte* values);
 
-// What one rank writes of `variable`: its pieces, or on rank 0 the whole of what is not partitioned, or nothing.
-std::vector<Piece> pieces_of(const History &history, const Variable &variable,
+// What one rank writes of `variable`: its pieces, or on rank 0 the whole of what is not partitioned, or
+// nothing.
+std::vector<Piece> pieces_of(const History& history, const Variable& variable,
                              std::span<const Decomposition> decompositions, int rank);
 
 }  // namespace forebay::demo

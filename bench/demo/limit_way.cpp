@@ -25,7 +25,7 @@ class LimitWay final : public Way {
     buffer_.assign(static_cast<std::size_t>(std::min(write_size, end_ - begin_)), std::byte{0x5a});
   }
 
-  void create(const std::string &path) override {
+  void create(const std::string& path) override {
     int rank = 0;
     MPI_Comm_rank(comm_, &rank);
     if (rank == 0) descriptor_ = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -50,7 +50,7 @@ class LimitWay final : public Way {
   }
 
  private:
-  static int open_file(const std::string &path, int flags) {
+  static int open_file(const std::string& path, int flags) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
     if (descriptor < 0) throw std::runtime_error(fmt::format("open {}: {}", path, std::strerror(errno)));
     return descriptor;

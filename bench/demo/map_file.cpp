@@ -9,13 +9,13 @@
 
 namespace forebay::demo {
 
-void MapFile::fail(const std::string &why) const {
+void MapFile::fail(const std::string& why) const {
   throw std::runtime_error(fmt::format("{} is no decomposition map: {}", file_.path(), why));
 }
 
-MapFile::MapFile(const std::string &path) : file_(path) {
-  const auto length = [&](const std::string &name, std::int64_t limit) {
-    const ClassicFile::Dimension *found = file_.find_dimension(name);
+MapFile::MapFile(const std::string& path) : file_(path) {
+  const auto length = [&](const std::string& name, std::int64_t limit) {
+    const ClassicFile::Dimension* found = file_.find_dimension(name);
     if (found == nullptr) fail(fmt::format("it has no dimension {}", name));
     if (found->length < 1 || found->length > limit)
       fail(fmt::format("its dimension {} is {}", name, found->length));
@@ -26,19 +26,20 @@ MapFile::MapFile(const std::string &path) : file_(path) {
   for (int k = 1; k <= decompositions; ++k) recorded_.push_back(read_decomposition(fmt::format("D{}", k)));
 }
 
-MapFile::Recorded MapFile::read_decomposition(const std::string &name) const {
-  const auto variable = [&](const std::string &what) {
-    const ClassicFile::Variable *found = file_.find_variable(name + what);
+MapFile::Recorded MapFile::read_decomposition(const std::string& name) const {
+  const auto variable = [&](const std::string& what) {
+    const ClassicFile::Variable* found = file_.find_variable(name + what);
     if (found == nullptr) fail(fmt::format("it has no variable {}{}", name, what));
     if (found->record) fail(fmt::format("its variable {}{} has a record dimension", name, what));
     return found;
   };
   Recorded read{name, {}, variable(".offsets"), variable(".lengths"), {0}};
 
-  const ClassicFile::Attribute *dims = file_.find_attribute(name + ".dims");
+  const ClassicFile::Attribute* dims = file_.find_attribute(name + ".dims");
   if (dims == nullptr) fail(fmt::format("it has no attribute {}.dims", name));
   read.shape = file_.integers(*dims);
-  if (read.shape.empty() || read.shape.size() > 31) fail(fmt::format("{}.dims has {} entries", name, read.shape.size()));
+  if (read.shape.empty() || read.shape.size() > 31)
+    fail(fmt::format("{}.dims has {} entries", name, read.shape.size()));
   std::int64_t elements = 1;
   for (const std::int64_t dim : read.shape) {
     if (dim < 1 || dim > std::numeric_limits<std::int64_t>::max() / 64 / elements)
@@ -46,7 +47,7 @@ MapFile::Recorded MapFile::read_decomposition(const std::string &name) const {
     elements *= dim;
   }
 
-  const ClassicFile::Variable *nreqs = variable(".nreqs");
+  const ClassicFile::Variable* nreqs = variable(".nreqs");
   if (nreqs->elements != processes_)
     fail(fmt::format("{}.nreqs has {} entries for {} processes", name, nreqs->elements, processes_));
   for (const std::int64_t count : file_.integers(*nreqs, 0, processes_)) {
@@ -56,22 +57,24 @@ MapFile::Recorded MapFile::read_decomposition(const std::string &name) const {
     read.first.push_back(read.first.back() + count);
   }
   if (read.offsets->elements != read.first.back() || read.lengths->elements != read.first.back())
-    fail(fmt::format("{}.nreqs sums up to {}, but there are {} offsets and {} lengths", name, read.first.back(),
-                     read.offsets->elements, read.lengths->elements));
+    fail(fmt::format("{}.nreqs sums up to {}, but there are {} offsets and {} lengths", name,
+                     read.first.back(), read.offsets->elements, read.lengths->elements));
   return read;
 }
 
 std::vector<Decomposition> MapFile::cut(int rank, int ranks) const {
   const auto scaled = [](std::int64_t i, std::int64_t to, std::int64_t of) { return i * to / of; };
   std::vector<Decomposition> cuts;
-  for (const Recorded &from : recorded_) {
+  for (const Recorded& from : recorded_) {
     std::int64_t begin = 0, end = 0;
     if (ranks <= processes_) {
       begin = from.first[static_cast<std::size_t>(scaled(rank, processes_, ranks))];
       end = from.first[static_cast<std::size_t>(scaled(rank + 1, processes_, ranks))];
     } else {
       const std::int64_t process = scaled(rank, processes_, ranks);
-      const auto first_rank = [&](std::int64_t p) { return scaled(p, ranks, processes_) + (p * ranks % processes_ != 0); };
+      const auto first_rank = [&](std::int64_t p) {
+        return scaled(p, ranks, processes_) + (p * ranks % processes_ != 0);
+      };
       const std::int64_t part = rank - first_rank(process);
       const std::int64_t parts = first_rank(process + 1) - first_rank(process);
       const std::int64_t list = from.first[static_cast<std::size_t>(process)];

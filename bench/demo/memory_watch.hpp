@@ -1,5 +1,5 @@
-// How much memory a run's ranks take together: the sum of their Pss, which counts a shared page once over all that
-// share it, sampled from outside while they run.
+// How much memory a run's ranks take together: the sum of their Pss, which counts a shared page once over all
+// that share it, sampled from outside while they run.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ class MemoryWatch {
  public:
   MemoryWatch(std::string folder, int ranks) : folder_(std::move(folder)), ranks_(ranks) {}
 
-  // To be called again and again while the run lasts. Takes a fifth of one core at most, since looking at a process
-  // holds it up.
+  // To be called again and again while the run lasts. Takes a fifth of one core at most, since looking at a
+  // process holds it up.
   void sample();
 
   bool began() const { return !pids_.empty(); }

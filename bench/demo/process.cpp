@@ -23,7 +23,7 @@ constexpr std::chrono::seconds grace{5};
 
 volatile std::sig_atomic_t caught = 0;
 
-[[noreturn]] void become(const Command &command, int output) {
+[[noreturn]] void become(const Command& command, int output) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
@@ -31,14 +31,14 @@ volatile std::sig_atomic_t caught = 0;
   ::dup2(input, 0);
   ::dup2(output, 1);
   ::dup2(output, 2);
-  for (const auto &[name, value] : command.environment) {
+  for (const auto& [name, value] : command.environment) {
     if (value)
       ::setenv(name.c_str(), value->c_str(), 1);
     else
       ::unsetenv(name.c_str());
   }
-  std::vector<char *> words;
-  for (const std::string &word : command.words) words.push_back(const_cast<char *>(word.c_str()));
+  std::vector<char*> words;
+  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
   const std::string message = fmt::format("cannot run {}: {}\n", command.words[0], std::strerror(errno));
@@ -47,7 +47,7 @@ volatile std::sig_atomic_t caught = 0;
 }
 
 // Reads what there is, keeping the end of it.
-void drain(int pipe, std::string &output) {
+void drain(int pipe, std::string& output) {
   char buffer[4096];
   for (;;) {
     const ssize_t got = ::read(pipe, buffer, sizeof(buffer));
@@ -60,7 +60,7 @@ void drain(int pipe, std::string &output) {
 }  // namespace
 
 void catch_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int signal) { caught = signal; };
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
@@ -70,8 +70,8 @@ void throw_if_interrupted() {
   if (caught != 0) throw Interrupted{caught};
 }
 
-Outcome run_command(const Command &command, std::chrono::milliseconds limit, const std::function<void()> &watch,
-                    std::chrono::milliseconds interval) {
+Outcome run_command(const Command& command, std::chrono::milliseconds limit,
+                    const std::function<void()>& watch, std::chrono::milliseconds interval) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
   const auto start = Clock::now();
@@ -115,7 +115,7 @@ Outcome run_command(const Command &command, std::chrono::milliseconds limit, con
   return outcome;
 }
 
-std::vector<std::string> through_shell(const std::string &line) {
+std::vector<std::string> through_shell(const std::string& line) {
   return {"/bin/sh", "-c", "exec " + line + " \"$@\"", "sh"};
 }
 

@@ -34,11 +34,11 @@ void catch_interrupts();
 void throw_if_interrupted();
 
 // Runs a command to its end. `watch` is called about every `interval` meanwhile.
-Outcome run_command(const Command &command, std::chrono::milliseconds limit,
-                    const std::function<void()> &watch = nullptr,
+Outcome run_command(const Command& command, std::chrono::milliseconds limit,
+                    const std::function<void()>& watch = nullptr,
                     std::chrono::milliseconds interval = std::chrono::milliseconds(20));
 
 // The words of a command line, as /bin/sh would see them when it ran the line with more words behind it.
-std::vector<std::string> through_shell(const std::string &line);
+std::vector<std::string> through_shell(const std::string& line);
 
 }  // namespace forebay::demo

@@ -41,9 +41,9 @@ struct Results {
   };
   std::vector<Verdict> verdicts;
 
-  const WayResult *find(const std::string &api, Stack stack) const;
+  const WayResult* find(const std::string& api, Stack stack) const;
   // The fastest stock's median over Forebay's; for a library with several forms the lowest of them.
-  double speedup(const std::string &library) const;
+  double speedup(const std::string& library) const;
   bool all_identical() const;
 };
 
@@ -51,11 +51,11 @@ std::string stack_id(Stack stack);
 std::string stack_title(Stack stack);
 
 // Each part's median over the runs; the total's own median comes from median_total.
-Timing median(const std::vector<Timing> &runs);
-double median_total(const std::vector<Timing> &runs);
+Timing median(const std::vector<Timing>& runs);
+double median_total(const std::vector<Timing>& runs);
 
-std::string table(const Results &results);
-std::string closing_lines(const Results &results);
-nlohmann::json to_json(const Results &results);
+std::string table(const Results& results);
+std::string closing_lines(const Results& results);
+nlohmann::json to_json(const Results& results);
 
 }  // namespace forebay::demo

@@ -13,13 +13,13 @@ class Workload {
   // Pieces are sorted by file offset and joined first, as SCORPIO and the E3SM-IO benchmark do with theirs.
   Workload(std::vector<Decomposition> decompositions, std::int64_t records, int rank);
 
-  const History &history() const { return history_; }
-  const std::vector<Decomposition> &decompositions() const { return decompositions_; }
+  const History& history() const { return history_; }
+  const std::vector<Decomposition>& decompositions() const { return decompositions_; }
   int rank() const { return rank_; }
 
   // What this rank holds of a variable, in elements, and where; contiguous.
   std::int64_t elements(std::size_t variable) const { return parts_[variable].elements; }
-  std::byte *buffer(std::size_t variable) { return memory_.data() + parts_[variable].begin; }
+  std::byte* buffer(std::size_t variable) { return memory_.data() + parts_[variable].begin; }
 
   void fill(std::int64_t record);
 

@@ -1,5 +1,5 @@
-// forebay-demo-writer: one run writes one history file in one way and says how long each part took. It knows nothing of
-// Forebay; `forebay run` is put before it, or not.
+// forebay-demo-writer: one run writes one history file in one way and says how long each part took. It knows
+// nothing of Forebay; `forebay run` is put before it, or not.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -36,14 +36,15 @@ std::string machine_id() {
 class Stopwatch {
  public:
   explicit Stopwatch(MPI_Comm comm) : comm_(comm) {
-    // One machine has one steady clock; clocks of several cannot be compared, so there the longest rank counts.
+    // One machine has one steady clock; clocks of several cannot be compared, so there the longest rank
+    // counts.
     const auto hash = static_cast<long long>(std::hash<std::string>()(machine_id()));
     long long ends[2] = {hash, -hash - 1};
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_LONG_LONG, MPI_MIN, comm_);
     one_clock_ = ends[0] == -(ends[1] + 1);
   }
 
-  double operator()(const std::function<void()> &step) const {
+  double operator()(const std::function<void()>& step) const {
     MPI_Barrier(comm_);
     const double begin = now();
     step();
@@ -63,7 +64,7 @@ class Stopwatch {
 };
 
 // Tells whoever watches this run that all is ready and nothing is written yet, and waits for its word.
-void wait_for_watcher(const std::string &directory, int rank) {
+void wait_for_watcher(const std::string& directory, int rank) {
   namespace fs = std::filesystem;
   const fs::path mine = fs::path(directory) / fmt::format("rank.{}", rank);
   const fs::path draft = mine.string() + ".draft";
@@ -77,15 +78,15 @@ std::int64_t sum(std::int64_t value, MPI_Comm comm) {
   return value;
 }
 
-bool is_complete(const Cutter &cut, int rank, int ranks, MPI_Comm comm) {
+bool is_complete(const Cutter& cut, int rank, int ranks, MPI_Comm comm) {
   int complete = 1;
   if (rank == 0)
-    for (const Coverage &one : cover(cut, ranks)) complete = complete && one.missing() == 0;
+    for (const Coverage& one : cover(cut, ranks)) complete = complete && one.missing() == 0;
   MPI_Bcast(&complete, 1, MPI_INT, 0, comm);
   return complete != 0;
 }
 
-void run(const Options &options) {
+void run(const Options& options) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
@@ -121,9 +122,9 @@ void run(const Options &options) {
   const double close = timed([&] { way->close(); });
 
   if (rank == 0 && !options.json.empty()) {
-    const nlohmann::json result = {{"api", options.api}, {"ranks", ranks},       {"create_s", create},
-                                   {"write_s", write},   {"close_s", close},     {"bytes", bytes},
-                                   {"pieces", pieces},   {"records", options.records}};
+    const nlohmann::json result = {
+        {"api", options.api}, {"ranks", ranks}, {"create_s", create}, {"write_s", write},
+        {"close_s", close},   {"bytes", bytes}, {"pieces", pieces},   {"records", options.records}};
     std::ofstream file(options.json);
     file << result.dump(2) << '\n';
     if (!file.flush()) throw std::runtime_error("cannot write " + options.json);
@@ -133,29 +134,35 @@ void run(const Options &options) {
 }  // namespace
 }  // namespace forebay::demo
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace forebay::demo;
   Options options;
   CLI::App app("Writes one climate-like history file in one way and says how long it took.");
-  app.add_option("--api", options.api, "pnetcdf, hdf5 (a call a dataset), hdf5-multi (a call a record), limit")
+  app.add_option("--api", options.api,
+                 "pnetcdf, hdf5 (a call a dataset), hdf5-multi (a call a record), limit")
       ->check(CLI::IsMember({"pnetcdf", "hdf5", "hdf5-multi", "limit"}))
       ->capture_default_str();
   app.add_option("--map", options.of.map, "\"generated\", or a recorded map (CDF)")->capture_default_str();
   app.add_option("--ne", options.of.ne, "generated: elements along a cube's edge")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_option("--levels", options.of.levels, "generated: levels")->check(CLI::Range(1, 10000))->capture_default_str();
-  app.add_option("--records", options.records, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--levels", options.of.levels, "generated: levels")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--records", options.records, "time steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   app.add_option("--out", options.out, "the file to write")->required();
   app.add_option("--json", options.json, "where to put the timings");
-  app.add_option("--ready", options.ready, "a folder to announce each rank's pid in, then wait for a file \"go\" there");
+  app.add_option("--ready", options.ready,
+                 "a folder to announce each rank's pid in, then wait for a file \"go\" there");
   app.add_flag("--no-puts", options.no_puts, "create, define and close the file, and write nothing to it");
   CLI11_PARSE(app, argc, argv);
 
   MPI_Init(&argc, &argv);
   try {
     run(options);
-  } catch (const std::exception &error) {
+  } catch (const std::exception& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fmt::print(stderr, "forebay-demo-writer: rank {}: {}\n", rank, error.what());

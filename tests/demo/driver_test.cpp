@@ -1,0 +1,196 @@
+// The driver's parts: running programs, weighing them, the scratch folder, and what is made of the numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "memory_watch.hpp"
+#include "process.hpp"
+#include "results.hpp"
+#include "scratch.hpp"
+
+namespace forebay::demo {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+Command shell(const std::string& line) {
+  return {{"/bin/sh", "-c", line}, {}};
+}
+
+TEST(Process, KeepsStatusAndOutput) {
+  const Outcome outcome = run_command(shell("echo out; echo err >&2; exit 3"), 10s);
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_THAT(outcome.output, HasSubstr("out"));
+  EXPECT_THAT(outcome.output, HasSubstr("err"));
+  EXPECT_EQ(run_command(shell("kill -9 $$"), 10s).status, 128 + 9);
+  EXPECT_EQ(run_command({{"/nowhere/program"}, {}}, 10s).status, 127);
+  EXPECT_THAT(run_command({{"/nowhere/program"}, {}}, 10s).output, HasSubstr("cannot run /nowhere/program"));
+}
+
+TEST(Process, KeepsTheEndOfLongOutput) {
+  const Outcome outcome =
+      run_command(shell("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done"), 60s);
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome.output.ends_with("line 19999\n"));
+  EXPECT_LT(outcome.output.size(), 20000u);
+}
+
+TEST(Process, SetsTheEnvironment) {
+  ::setenv("FOREBAY_TEST_GONE", "here", 1);
+  Command command = shell("echo [$FOREBAY_TEST_SET][$FOREBAY_TEST_GONE]");
+  command.environment = {{"FOREBAY_TEST_SET", "yes"}, {"FOREBAY_TEST_GONE", std::nullopt}};
+  EXPECT_EQ(run_command(command, 10s).output, "[yes][]\n");
+}
+
+TEST(Process, StopsWhatHangsWithItsChildren) {
+  const std::string mark = ::testing::TempDir() + "hanging." + std::to_string(::getpid());
+  const Outcome outcome = run_command(shell("sleep 300 & echo $! >" + mark + "; wait"), 300ms);
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_LT(outcome.seconds, 30);
+  int child = 0;
+  std::ifstream(mark) >> child;
+  ASSERT_GT(child, 0);
+  // Gone, or waiting to be reaped by whoever adopted it.
+  std::string state;
+  for (int tries = 0; tries < 100; ++tries) {
+    state.clear();
+    std::ifstream status("/proc/" + std::to_string(child) + "/stat");
+    std::string word;
+    status >> word >> word >> state;
+    if (state.empty() || state == "Z") break;
+    ::usleep(20000);
+  }
+  EXPECT_TRUE(state.empty() || state == "Z") << state;
+}
+
+TEST(Process, ALauncherIsReadAsTheShellReadsIt) {
+  Command command{through_shell("env 'A=one word' sh -c"), {}};
+  command.words.push_back("echo \"$A\"");
+  EXPECT_EQ(run_command(command, 10s).output, "one word\n");
+}
+
+TEST(MemoryWatch, SeesAPeak) {
+  ASSERT_TRUE(pss(::getpid()));
+  EXPECT_GT(*pss(::getpid()), 100000);
+  EXPECT_FALSE(pss(std::numeric_limits<int>::max()));
+
+  const fs::path folder = ::testing::TempDir() + "watched." + std::to_string(::getpid());
+  fs::create_directory(folder);
+  std::string machine;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> machine;
+  MemoryWatch watch(folder, 2);
+  std::ofstream(folder / "rank.0") << ::getpid() << ' ' << machine << '\n';
+  watch.sample();
+  EXPECT_FALSE(watch.began());  // one rank is missing
+  EXPECT_FALSE(fs::exists(folder / "go"));
+  std::ofstream(folder / "rank.1") << ::getpid() << " elsewhere\n";
+  watch.sample();
+  EXPECT_TRUE(watch.began());
+  EXPECT_TRUE(fs::exists(folder / "go"));
+  EXPECT_EQ(watch.ranks_seen(), 1);
+  const std::int64_t before = watch.peak();
+  {
+    const std::vector<char> block(32 << 20, 'x');
+    ASSERT_EQ(block.back(), 'x');
+    ::usleep(200000);
+    watch.sample();
+  }
+  EXPECT_GT(watch.peak(), before + (30 << 20));
+  const std::int64_t peak = watch.peak();
+  ::usleep(200000);
+  watch.sample();
+  EXPECT_EQ(watch.peak(), peak);
+  fs::remove_all(folder);
+}
+
+TEST(Scratch, ComesAndGoes) {
+  fs::path made;
+  {
+    const Scratch scratch(::testing::TempDir(), 1, false);
+    made = scratch.path();
+    std::ofstream(scratch.file("a")) << "a";
+    std::ofstream(fs::path(scratch.folder("b")) / "c") << "c";
+    EXPECT_TRUE(fs::exists(made / "b" / "c"));
+    scratch.remove("a");
+    EXPECT_FALSE(fs::exists(made / "a"));
+  }
+  EXPECT_FALSE(fs::exists(made));
+}
+
+TEST(Scratch, SaysWhyItCannotBe) {
+  const auto message = [](const std::string& folder, std::int64_t bytes) -> std::string {
+    try {
+      const Scratch scratch(folder, bytes, false);
+      return "";
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(message("/nowhere/at/all", 1), HasSubstr("/nowhere/at/all is not a folder"));
+  EXPECT_THAT(message(::testing::TempDir(), std::int64_t{1} << 60), HasSubstr("MiB are needed"));
+  EXPECT_THAT(message("/proc", 1), HasSubstr("/proc"));
+}
+
+Results sample_results() {
+  Results results;
+  results.bytes = 1000000000;
+  results.limit = {{0, 1, 0}};
+  const Form pnetcdf{"pnetcdf", "pnetcdf", "P"}, one{"hdf5", "hdf5", "H"}, many{"hdf5-multi", "hdf5", "M"};
+  const auto add = [&](const Form& form, Stack stack, std::vector<double> seconds) {
+    WayResult way{form, stack, {}, std::nullopt};
+    for (const double s : seconds) way.runs.push_back({9, s - 0.25, 0.25});
+    results.ways.push_back(way);
+  };
+  add(pnetcdf, Stack::Romio, {30, 20, 10});
+  add(pnetcdf, Stack::Ompio, {40, 50, 60});
+  add(pnetcdf, Stack::Forebay, {4, 2, 1});
+  add(one, Stack::Romio, {30});
+  add(one, Stack::Ompio, {24});
+  add(one, Stack::Forebay, {2});
+  add(many, Stack::Romio, {9});
+  add(many, Stack::Forebay, {2});
+  results.verdicts = {{"pnetcdf", true}, {"hdf5", true}};
+  return results;
+}
+
+TEST(Results, SpeedupIsTheFastestStockOverForebayInTheWorstForm) {
+  Results results = sample_results();
+  EXPECT_DOUBLE_EQ(results.speedup("pnetcdf"), 10);
+  EXPECT_DOUBLE_EQ(results.speedup("hdf5"), 4.5);
+  EXPECT_EQ(closing_lines(results), "pnetcdf identical yes speedup 10.0\nhdf5 identical yes speedup 4.5\n");
+  EXPECT_TRUE(results.all_identical());
+  results.verdicts[1].identical = false;
+  EXPECT_EQ(closing_lines(results), "pnetcdf identical yes speedup 10.0\nhdf5 identical no speedup 4.5\n");
+  EXPECT_FALSE(results.all_identical());
+}
+
+TEST(Results, MediansAreOfTheWholeAndOfTheParts) {
+  EXPECT_DOUBLE_EQ(median_total({{0, 1, 5}, {0, 2, 2}, {0, 7, 1}}), 6);
+  EXPECT_DOUBLE_EQ(median({{0, 1, 5}, {0, 2, 2}, {0, 7, 1}}).write, 2);
+  EXPECT_DOUBLE_EQ(median_total({{0, 1, 0}, {0, 2, 0}}), 1.5);
+}
+
+TEST(Results, TheDocumentHoldsWhatTheTableShows) {
+  const nlohmann::json document = to_json(sample_results());
+  EXPECT_EQ(document["ways"].size(), 8u);
+  EXPECT_EQ(document["results"]["hdf5"]["speedup"], 4.5);
+  EXPECT_EQ(document["results"]["pnetcdf"]["identical"], true);
+  EXPECT_EQ(document["ways"][2]["stack"], "forebay");
+  EXPECT_EQ(document["ways"][2]["median_total_s"], 2.0);
+  EXPECT_EQ(document["ways"][2]["gb_per_s"], 0.5);
+  const std::string shown = table(sample_results());
+  EXPECT_THAT(shown, HasSubstr("stock, OMPIO"));
+  EXPECT_THAT(shown, HasSubstr("10.0 times as fast as the fastest stock"));
+}
+
+}  // namespace
+}  // namespace forebay::demo
