@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "request/active_set.hpp"
+#include "request/convert_source.hpp"
 #include "request/memory_source.hpp"
 #include "request/piece_cursor.hpp"
 #include "request/strided.hpp"
@@ -172,6 +173,55 @@ void memory_produce(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kBatch) * length);
 }
 BENCHMARK(memory_produce)->ArgsProduct({{1, 2, 4, 8}, {8, 64, 1024}})->Args({1, 4})->Args({4, 4})->Args({2, 2});
+
+std::vector<double> some_doubles(std::size_t count) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(i) * 0.5;
+  return values;
+}
+
+void convert_double_to(benchmark::State& state) {
+  const auto external = static_cast<ExternalType>(state.range(0));
+  const std::vector<double> in = some_doubles(4096);
+  std::vector<double> out(in.size());
+  const auto fill = default_fill(external);
+  const Converter converter(external, MemoryType::f64, fill.data());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(converter.convert(reinterpret_cast<const std::byte*>(in.data()),
+                                               reinterpret_cast<std::byte*>(out.data()), in.size()));
+    benchmark::ClobberMemory();
+  }
+  per_piece(state, static_cast<std::int64_t>(state.iterations() * in.size()));
+}
+BENCHMARK(convert_double_to)->ArgName("external")->Arg(3)->Arg(4)->Arg(5)->Arg(6)->Arg(10);
+
+// Single elements, as a decomposition has them; and pieces of 1 to 3.
+void convert_source(benchmark::State& state) {
+  const PieceListPtr list = decomposition(1000000, state.range(0), false);
+  PieceListCursor cursor(list, {4096, 4});
+  const std::vector<double> memory = some_doubles(static_cast<std::size_t>(list->elements()));
+  std::vector<std::byte> window(kWindow);
+  const auto fill = default_fill(ExternalType::f32);
+  ConvertSource source(memory.data(), ExternalType::f32, MemoryType::f64, fill.data());
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, &source, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(convert_source)->ArgName("longest")->Arg(1)->Arg(3);
+
+// A transposed array of floats, by single elements and by rows of 100.
+void gather_source(benchmark::State& state) {
+  const std::int64_t count[] = {1000, 1000}, imap[] = {1, 1000};
+  const std::vector<float> memory(1000000);
+  std::vector<std::byte> window(kWindow);
+  GatherSource source(memory.data(), count, imap, ExternalType::f32, MemoryType::f32, nullptr);
+  const StridedDim dims[] = {{state.range(0) * 8, 1000000 / state.range(0)}};
+  StridedCursor cursor(0, 0, state.range(0) * 4, dims);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, &source, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(gather_source)->Arg(1)->Arg(100);
 
 // A flush of many requests, each of which has one piece in one of 700 rounds: what finding them costs.
 void active_set_many(benchmark::State& state) {
