@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "program_check.hpp"
 #include "subprocess.hpp"
 
 namespace forebay::tools {
@@ -169,6 +170,17 @@ TEST(PnetcdfShim, AVersionThatAsksNobodyIsNamed) {
 
 TEST(PnetcdfShim, ReadingWithAVersionThatAsksNobodyIsNobodysBusiness) {
   EXPECT_EQ(run_fake({LINKED_NEW, "ncopen"}).errors, "");
+}
+
+TEST(Shim, LibrariesInsideAnExecutableCannotBeReachedAndThatIsSeenBefore) {
+  const Trial t = run_fake({LINKED_STATIC, "h5set", "nccreate"});
+  EXPECT_EQ(t.output,
+            "static hdf5: set 34 1122334455667788 99aabbccddeeff00\nh5set gave 3\n"
+            "static pnetcdf: create f.nc 0 1122334455667788 99aabbccddeeff00 with static pnetcdf\nnccreate gave 0\n");
+  EXPECT_THAT(unreachable_parts(LINKED_STATIC),
+              testing::ElementsAre("HDF5 runs on its stock driver: it is linked statically into " LINKED_STATIC,
+                                   "PnetCDF runs on its stock driver: it is linked statically into " LINKED_STATIC));
+  EXPECT_THAT(unreachable_parts(LINKED), testing::IsEmpty());
 }
 
 TEST(Shim, OffMeansOffAndSaysSo) {
