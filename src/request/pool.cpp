@@ -71,7 +71,7 @@ std::size_t Pool::remove(std::span<const Id> ids) {
 }
 
 void Pool::clear() {
-  entries_ = {};
+  entries_.clear();
   gone_ = 0;
   own_bytes_ = 0;
   user_bytes_ = 0;
