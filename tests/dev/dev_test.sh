@@ -52,7 +52,7 @@ check "it says what to do" has "$said" "check the network"
 check "no root is taken for complete" is "$(find "$roots" -maxdepth 1 -name 'root-*' -not -name '*.tmp' -not -name '*.log')" ""
 
 # --- a run that is killed half way leaves nothing running, and its remains are not used
-printf 'mkdir -p "$1/usr"\ntouch "$1/half"\nexec sleep 1234.'$$'\n' >"$work/recipe"
+printf 'mkdir -p "$1/usr"\ntouch "$1/half"\nexec sleep 1234.%s\n' $$ >"$work/recipe"
 "$dev" shell -c true 2>/dev/null &
 killed=$!
 for _ in $(seq 100); do [ -z "$(find "$roots" -name half)" ] || break; sleep 0.1; done
