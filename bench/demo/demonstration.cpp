@@ -235,7 +235,7 @@ void Demonstration::carry_out(const Step& step) {
   }
   if (step.way != nullptr && !is_stock(step.way->stack)) {
     try {
-      check_active(step.way->form, stats, out);
+      check_active(*step.way, stats, out);
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -248,14 +248,17 @@ void Demonstration::carry_out(const Step& step) {
     if (!left.empty()) scratch_->remove(fs::path(left).filename());
 }
 
-void Demonstration::check_active(const Form& form, const std::string& stats, const std::string& out) const {
+void Demonstration::check_active(const WayResult& way, const std::string& stats,
+                                 const std::string& out) const {
   const nlohmann::json report = read_json(stats);
   if (!report.is_object() || !report.contains("files") || !report["files"].is_array())
     throw std::runtime_error("Forebay was not active: it left no report in " + stats);
   for (const nlohmann::json& file : report["files"]) {
     if (fs::path(file.value("path", "")).filename() != fs::path(out).filename()) continue;
-    if (file.value("driver", "") != form.library || !file.value("active", false))
+    if (file.value("driver", "") != way.form.library || !file.value("active", false))
       throw std::runtime_error("Forebay was not active: its report says " + file.dump());
+    if ((file.value("storage", "") == "null") != (way.stack == Stack::ForebayNull))
+      throw std::runtime_error("Forebay wrote to another storage than it was told to: " + file.dump());
     const auto bytes = file.value("bytes", std::int64_t{0});
     if (bytes < results_.bytes)
       throw std::runtime_error(

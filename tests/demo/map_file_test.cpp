@@ -50,6 +50,8 @@ ClassicWriter good_map(int type = ClassicWriter::int32) {
 class MapFileTest : public ::testing::Test {
  protected:
   std::string save(const std::string& bytes) {
+    std::filesystem::remove(
+        path_);  // some file systems flush a file that is cut to nothing and written again
     std::ofstream(path_, std::ios::binary) << bytes;
     return path_;
   }
