@@ -45,7 +45,13 @@ class NodeWindow {
   std::int64_t arrive(int parity, std::int64_t next);
 
   /// Waits for all ranks, without data.
-  void barrier();
+  void barrier() { wait_for_all(nullptr); }
+
+  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number on every rank). This is
+  /// how ranks enter a flush: some may still be on their way, and may need this rank's help to arrive, as a large message
+  /// does that it has sent them. So `idle` is called again and again while this rank waits; it makes such progress.
+  void agree_least(std::span<std::int64_t> values, void (*idle)());
+  static constexpr std::size_t kMostAgreed = 12;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it. `sequence` counts rounds
   /// over the life of the window, the same on all ranks.
@@ -68,6 +74,7 @@ class NodeWindow {
   struct alignas(128) Slot {
     std::atomic<std::int64_t> next[2];
     std::atomic<int> error;
+    std::atomic<std::int64_t> agreed[2][kMostAgreed];
   };
   struct alignas(128) Control {
     alignas(128) std::atomic<std::uint32_t> arrived;
@@ -76,6 +83,8 @@ class NodeWindow {
     alignas(128) std::atomic<std::uint64_t> announced_sequence;
     std::atomic<std::int64_t> announced_next[2];
   };
+
+  void wait_for_all(void (*idle)());
 
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
   std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }
@@ -88,6 +97,7 @@ class NodeWindow {
   int rank_;
   std::int64_t round_bytes_;
   int shift_ = 0;
+  unsigned agreements_ = 0;
   Control* control_;
   Slot* slots_;
   std::byte* buffers_;
