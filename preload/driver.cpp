@@ -46,7 +46,8 @@ bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
   return false;
 }
 
-/// What the driver asks for among the libraries whose names begin with `prefix`, against the one that is loaded.
+/// What the driver asks for among the libraries whose names begin with `prefix`, against the one that is
+/// loaded.
 struct Fit {
   const char* prefix;
   const char* loaded;
@@ -73,7 +74,9 @@ bool fits(const char* path, const char* prefix, const Object& loaded, const char
   }
   if (!fit.asked || fit.found) return true;
   reason.set("%s was built for %s, but this program's %s is %s", path, fit.name, kind,
-             unknown ? "not found" : inside ? "part of the executable" : loaded.soname);
+             unknown  ? "not found"
+             : inside ? "part of the executable"
+                      : loaded.soname);
   return false;
 }
 

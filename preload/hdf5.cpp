@@ -1,6 +1,8 @@
-// HDF5's functions that lead a program to Forebay's driver, and those that must go on telling it what it expects.
+// HDF5's functions that lead a program to Forebay's driver, and those that must go on telling it what it
+// expects.
 //
-// MPI handles are pointers in one MPI and integers in another; both pass through a machine word unharmed. hid_t is 64 bits.
+// MPI handles are pointers in one MPI and integers in another; both pass through a machine word unharmed.
+// hid_t is 64 bits.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -50,7 +52,8 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
   if (!enabled(reason)) return false;
   Object libraries[2];
   if (count_definitions("H5open", libraries) > 1) {
-    reason.set("this program has two HDF5 libraries, %s and %s", display_name(libraries[0]), display_name(libraries[1]));
+    reason.set("this program has two HDF5 libraries, %s and %s", display_name(libraries[0]),
+               display_name(libraries[1]));
     return false;
   }
   void* driver = load_driver("libforebay_hdf5.so", "libhdf5", stock_set, reason);
@@ -59,7 +62,8 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
   const char* (*refusal)() = nullptr;
   Attached entry;
   const Definition stock_get = find_definition("H5Pget_fapl_mpio", caller);
-  if (find(driver, "forebay_hdf5_attach", attach_to, reason) && find(driver, "forebay_hdf5_refusal", refusal, reason) &&
+  if (find(driver, "forebay_hdf5_attach", attach_to, reason) &&
+      find(driver, "forebay_hdf5_refusal", refusal, reason) &&
       find(driver, "forebay_hdf5_set_fapl_mpio", entry.set, reason) &&
       find(driver, "forebay_hdf5_get_fapl_mpio", entry.get, reason) &&
       find(driver, "forebay_hdf5_get_driver", entry.get_driver, reason)) {
@@ -74,8 +78,8 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
   return false;
 }
 
-/// Null where the call is the stock driver's; the first such call says why. Only a program that selects MPI-IO gets here with
-/// `caller`, so nobody else loads a driver.
+/// Null where the call is the stock driver's; the first such call says why. Only a program that selects
+/// MPI-IO gets here with `caller`, so nobody else loads a driver.
 const Attached* driver_for(const Definition& stock_set, const void* caller, uintptr_t comm) {
   const Lock lock;
   const Object library = object_of(stock_set.address());
@@ -88,18 +92,21 @@ const Attached* driver_for(const Definition& stock_set, const void* caller, uint
       return &attached;
     }
   } else {
-    reason.set("another HDF5 library of this program, %s, is served", display_name(object_of(attached.library)));
+    reason.set("another HDF5 library of this program, %s, is served",
+               display_name(object_of(attached.library)));
   }
   if (!told) {
     told = true;
-    if (verbose() || is_first(stock_set.handle(), comm)) say("HDF5 runs on its stock driver: %s", reason.text);
+    if (verbose() || is_first(stock_set.handle(), comm))
+      say("HDF5 runs on its stock driver: %s", reason.text);
   }
   return nullptr;
 }
 
 const Attached* driver_if_attached(const Definition& stock) {
   const Lock lock;
-  return attached.library != nullptr && attached.library == object_of(stock.address()).start ? &attached : nullptr;
+  return attached.library != nullptr && attached.library == object_of(stock.address()).start ? &attached
+                                                                                             : nullptr;
 }
 
 /// A program that writes with an HDF5 without MPI has nothing that Forebay could serve; says so once.
@@ -121,7 +128,9 @@ void tell_if_serial(const Definition& create) {
   }
 }
 
-void tell_missing(const char* name) { say("cannot find %s of the HDF5 library that calls it", name); }
+void tell_missing(const char* name) {
+  say("cannot find %s of the HDF5 library that calls it", name);
+}
 
 }  // namespace
 }  // namespace forebay::preload

@@ -16,7 +16,7 @@ class MappedFile {
   explicit MappedFile(const char* path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
-    struct stat status {};
+    struct stat status{};
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
       const auto size = static_cast<size_t>(status.st_size);
       void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -56,7 +56,8 @@ bool for_each_needed(const char* path, void (*visit)(const char*, void*), void* 
   const MappedFile file(path);
   const auto* header = file.at<ElfW(Ehdr)>(0);
   constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-  if (header == nullptr || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != own_class) {
+  if (header == nullptr || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != own_class) {
     return false;
   }
   const auto* segments = file.at<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
@@ -75,7 +76,8 @@ bool for_each_needed(const char* path, void (*visit)(const char*, void*), void* 
     const size_t address = dynamic[i].d_un.d_ptr;
     for (int s = 0; s < header->e_phnum; ++s) {
       const auto& segment = segments[s];
-      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
+      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+          address - segment.p_vaddr < segment.p_filesz) {
         strings = segment.p_offset + (address - segment.p_vaddr);
       }
     }

@@ -1,5 +1,6 @@
-// PnetCDF asks ncmpio_inq_driver for the functions that do its work; up to 1.14 the question can be answered here. Creating and
-// opening are watched, so that a version which asks nobody is not taken for one that Forebay serves.
+// PnetCDF asks ncmpio_inq_driver for the functions that do its work; up to 1.14 the question can be answered
+// here. Creating and opening are watched, so that a version which asks nobody is not taken for one that
+// Forebay serves.
 #include <pthread.h>
 #include <stdint.h>
 
@@ -43,7 +44,8 @@ class Lock {
 void tell_stock(const Definition& stock, const char* reason) {
   if (told) return;
   told = true;
-  if (verbose() || is_first(stock.handle(), current_comm)) say("PnetCDF runs on its stock driver: %s", reason);
+  if (verbose() || is_first(stock.handle(), current_comm))
+    say("PnetCDF runs on its stock driver: %s", reason);
 }
 
 const void* table_for(Definition& stock, const void* stock_table) {
@@ -53,7 +55,8 @@ const void* table_for(Definition& stock, const void* stock_table) {
   if (library != nullptr && library == object.start) return answer;
   if (!tried) {
     tried = true;
-    void* driver = enabled(reason) ? load_driver("libforebay_pnetcdf.so", "libpnetcdf", stock, reason) : nullptr;
+    void* driver =
+        enabled(reason) ? load_driver("libforebay_pnetcdf.so", "libpnetcdf", stock, reason) : nullptr;
     if (driver != nullptr) {
       attach = reinterpret_cast<Attach>(dlsym(driver, "forebay_pnetcdf_attach"));
       if (attach == nullptr) reason.set("%s", dlerror());
@@ -70,8 +73,8 @@ const void* table_for(Definition& stock, const void* stock_table) {
   return answer;
 }
 
-int create_or_open(const char* name, const void* caller, bool writes, uintptr_t comm, const char* path, int mode,
-                   uintptr_t info, int* ncid) {
+int create_or_open(const char* name, const void* caller, bool writes, uintptr_t comm, const char* path,
+                   int mode, uintptr_t info, int* ncid) {
   const Definition stock = find_definition(name, caller);
   if (!stock) {
     say("cannot find %s of the PnetCDF library that calls it", name);
@@ -112,12 +115,14 @@ FOREBAY_PRELOAD_EXPORT const void* ncmpio_inq_driver() {
   return table_for(stock, reinterpret_cast<Inquire>(stock.address())());
 }
 
-FOREBAY_PRELOAD_EXPORT int ncmpi_create(uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid) {
+FOREBAY_PRELOAD_EXPORT int ncmpi_create(uintptr_t comm, const char* path, int mode, uintptr_t info,
+                                        int* ncid) {
   return create_or_open("ncmpi_create", __builtin_return_address(0), true, comm, path, mode, info, ncid);
 }
 
 FOREBAY_PRELOAD_EXPORT int ncmpi_open(uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid) {
-  return create_or_open("ncmpi_open", __builtin_return_address(0), (mode & nc_write) != 0, comm, path, mode, info, ncid);
+  return create_or_open("ncmpi_open", __builtin_return_address(0), (mode & nc_write) != 0, comm, path, mode,
+                        info, ncid);
 }
 
 }  // extern "C"

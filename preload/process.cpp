@@ -14,13 +14,16 @@ const void* start_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-bool is_own(const void* address) { return start_of(address) == start_of(reinterpret_cast<const void*>(&find_definition)); }
+bool is_own(const void* address) {
+  return start_of(address) == start_of(reinterpret_cast<const void*>(&find_definition));
+}
 
 const void* start_of(const dl_phdr_info& object) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
-    if (header.p_type == PT_LOAD) return reinterpret_cast<const void*>((object.dlpi_addr + header.p_vaddr) & ~(page - 1));
+    if (header.p_type == PT_LOAD)
+      return reinterpret_cast<const void*>((object.dlpi_addr + header.p_vaddr) & ~(page - 1));
   }
   return nullptr;
 }

@@ -1,8 +1,9 @@
 // What is loaded in this process, and which library a call was meant for.
 //
-// The shim takes the place of functions of HDF5 and PnetCDF, of which a process may hold several copies, some of them loaded by an
-// interpreter for itself alone. So "the next definition" is not enough: a call belongs to the library that its caller was
-// linked with. No part of the shim uses the C++ library, which the program may not have.
+// The shim takes the place of functions of HDF5 and PnetCDF, of which a process may hold several copies, some
+// of them loaded by an interpreter for itself alone. So "the next definition" is not enough: a call belongs
+// to the library that its caller was linked with. No part of the shim uses the C++ library, which the program
+// may not have.
 #pragma once
 
 #include <link.h>
@@ -19,7 +20,9 @@ class Definition {
   ~Definition() { close(); }
   Definition(const Definition&) = delete;
   Definition& operator=(const Definition&) = delete;
-  Definition(Definition&& other) : address_(other.address_), handle_(other.handle_) { other.handle_ = nullptr; }
+  Definition(Definition&& other) : address_(other.address_), handle_(other.handle_) {
+    other.handle_ = nullptr;
+  }
 
   explicit operator bool() const { return address_ != nullptr; }
   void* address() const { return address_; }
@@ -39,8 +42,8 @@ class Definition {
   void* handle_ = nullptr;
 };
 
-/// The definition of `name` that the code at `caller` was linked with; the next one, or any, where that cannot be told. Never
-/// the shim's own.
+/// The definition of `name` that the code at `caller` was linked with; the next one, or any, where that
+/// cannot be told. Never the shim's own.
 Definition find_definition(const char* name, const void* caller);
 
 /// Where an object is and what it calls itself.

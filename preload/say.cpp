@@ -40,9 +40,10 @@ bool is_first(void* library, uintptr_t comm) {
   int rank = -1;
   int size = 0;
   // A communicator may be without the program's first rank; one of a single rank speaks for nobody else.
-  return comm != 0 && find(library, "MPI_Initialized", initialized) && find(library, "MPI_Comm_rank", comm_rank) &&
-         find(library, "MPI_Comm_size", comm_size) && initialized(&running) == 0 && running != 0 &&
-         comm_rank(comm, &rank) == 0 && comm_size(comm, &size) == 0 && rank == 0 && size > 1;
+  return comm != 0 && find(library, "MPI_Initialized", initialized) &&
+         find(library, "MPI_Comm_rank", comm_rank) && find(library, "MPI_Comm_size", comm_size) &&
+         initialized(&running) == 0 && running != 0 && comm_rank(comm, &rank) == 0 &&
+         comm_size(comm, &size) == 0 && rank == 0 && size > 1;
 }
 
 void say(const char* format, ...) {

@@ -1,4 +1,5 @@
-// The lines that the shim writes on stderr, one for a whole parallel program where MPI or its launcher tells who is first.
+// The lines that the shim writes on stderr, one for a whole parallel program where MPI or its launcher tells
+// who is first.
 #pragma once
 
 #include <stddef.h>
@@ -6,8 +7,8 @@
 
 namespace forebay::preload {
 
-/// Whether this process is the first of the program, or of `comm` (an MPI handle of whatever width, passed through) where
-/// that has several ranks. `library` is a handle of something that uses MPI; both may be null.
+/// Whether this process is the first of the program, or of `comm` (an MPI handle of whatever width, passed
+/// through) where that has several ranks. `library` is a handle of something that uses MPI; both may be null.
 bool is_first(void* library, uintptr_t comm);
 
 /// Writes "forebay: …" and a line end in one piece.

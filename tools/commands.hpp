@@ -7,8 +7,8 @@
 namespace forebay::tools {
 
 /// Exit statuses, beside 0 and those of the program that `run` becomes.
-inline constexpr int exit_failed = 1;         ///< a check failed, or a file cannot be read
-inline constexpr int exit_usage = 2;          ///< the command line, a hint, or the report's place is wrong
+inline constexpr int exit_failed = 1;  ///< a check failed, or a file cannot be read
+inline constexpr int exit_usage = 2;   ///< the command line, a hint, or the report's place is wrong
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 

@@ -1,4 +1,5 @@
-// forebay doctor: whether Forebay works here, found out by writing files with small programs that know nothing of it.
+// forebay doctor: whether Forebay works here, found out by writing files with small programs that know
+// nothing of it.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -33,7 +34,8 @@ class Scratch {
  public:
   explicit Scratch(const std::string& parent) {
     std::error_code error;
-    std::string name = (parent.empty() ? fs::temp_directory_path(error) : fs::absolute(parent, error)) / "forebay-doctor-XXXXXX";
+    std::string name = (parent.empty() ? fs::temp_directory_path(error) : fs::absolute(parent, error)) /
+                       "forebay-doctor-XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~Scratch() {
@@ -56,7 +58,7 @@ Json shared_memory() {
   const std::int64_t tried = 2 * rank_share;
   const std::int64_t node = rank_share * std::max(1u, std::thread::hardware_concurrency());
   Json result{{"folder", "/dev/shm"}};
-  struct statvfs space {};
+  struct statvfs space{};
   if (::statvfs("/dev/shm", &space) == 0) {
     result["bytes"] = static_cast<std::int64_t>(space.f_blocks * space.f_frsize);
     result["free_bytes"] = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
@@ -73,7 +75,8 @@ Json shared_memory() {
   result["problem"] = status.message();
   if (status.ok() && node > result["free_bytes"].get<std::int64_t>()) {
     result["problem"] = fmt::format(
-        "a rank on each of this node's cores may need {}; make /dev/shm larger or set forebay_memory_bytes lower",
+        "a rank on each of this node's cores may need {}; make /dev/shm larger or set forebay_memory_bytes "
+        "lower",
         human_bytes(node));
   }
   return result;
@@ -98,11 +101,17 @@ Json attach_paths(const Installation& installation, const Prober& prober, const 
 Json examine(const Installation& installation, const Prober& prober, const std::string& library, Json& mpi) {
   const std::string title = library == "hdf5" ? "HDF5" : "PnetCDF";
   const std::string driver = installation.find("libforebay_" + library + ".so");
-  Json result{{"name", library}, {"title", title}, {"installed", !driver.empty()}, {"driver", driver}, {"active", false}};
+  Json result{{"name", library},
+              {"title", title},
+              {"installed", !driver.empty()},
+              {"driver", driver},
+              {"active", false}};
   if (driver.empty()) return result;
   ProbeResult probe = prober.try_library(library);
   if (mpi.empty() && !probe.facts["mpi"].empty()) {
-    mpi = {{"library", probe.facts["mpi"]}, {"path", probe.facts["mpi_path"]}, {"thread_level", probe.facts["thread_level"]}};
+    mpi = {{"library", probe.facts["mpi"]},
+           {"path", probe.facts["mpi_path"]},
+           {"thread_level", probe.facts["thread_level"]}};
   }
   result["library"] = probe.facts["library"];
   result["library_path"] = probe.facts["library_path"];
@@ -117,10 +126,14 @@ Json examine(const Installation& installation, const Prober& prober, const std::
   return result;
 }
 
-void line(const std::string& label, const std::string& text) { fmt::print("  {:<14}{}\n", label, text); }
+void line(const std::string& label, const std::string& text) {
+  fmt::print("  {:<14}{}\n", label, text);
+}
 
 void print_text(const Json& d) {
-  const auto text = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+  const auto text = [](const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
   fmt::print("Forebay {}\n", text(d["forebay"]));
   line("command", text(d["command"]));
   line("shim", text(d["shim"]).empty() ? "missing" : text(d["shim"]));
@@ -129,13 +142,16 @@ void print_text(const Json& d) {
     line("library", "not tried");
   } else {
     line("library", fmt::format("{} ({})", text(d["mpi"]["library"]), text(d["mpi"]["path"])));
-    line("thread level", text(d["mpi"]["thread_level"]) + " where a program asks for multiple; Forebay needs none");
+    line("thread level",
+         text(d["mpi"]["thread_level"]) + " where a program asks for multiple; Forebay needs none");
   }
-  line("launcher", text(d["launcher"]).empty() ? "none found: programs were tried with one rank" : text(d["launcher"]));
+  line("launcher",
+       text(d["launcher"]).empty() ? "none found: programs were tried with one rank" : text(d["launcher"]));
   const Json& memory = d["shared_memory"];
   fmt::print("Shared memory\n");
-  line(text(memory["folder"]), fmt::format("{} free of {}", human_bytes(memory["free_bytes"].get<std::int64_t>()),
-                                           human_bytes(memory["bytes"].get<std::int64_t>())));
+  line(text(memory["folder"]),
+       fmt::format("{} free of {}", human_bytes(memory["free_bytes"].get<std::int64_t>()),
+                   human_bytes(memory["bytes"].get<std::int64_t>())));
   line("window", fmt::format("{} {}", human_bytes(memory["window_bytes"].get<std::int64_t>()),
                              memory["reserved"].get<bool>() ? "can be reserved" : "cannot be reserved"));
   if (!text(memory["problem"]).empty()) line("note", text(memory["problem"]));
@@ -152,10 +168,11 @@ void print_text(const Json& d) {
     for (const Json& path : driver["attach"]) line("selected by", text(path));
     if (driver["active"].get<bool>()) {
       const std::int64_t ranks = driver["ranks"].get<std::int64_t>();
-      line("active", fmt::format("yes: {} wrote {} in {}, and the file reads back {}", counted(ranks, "rank", "ranks"),
-                                 counted(driver["pieces"].get<std::int64_t>(), "piece", "pieces"),
-                                 counted(driver["file_writes"].get<std::int64_t>(), "file write", "file writes"),
-                                 driver["file_correct"].get<bool>() ? "right" : "WRONG"));
+      line("active",
+           fmt::format("yes: {} wrote {} in {}, and the file reads back {}", counted(ranks, "rank", "ranks"),
+                       counted(driver["pieces"].get<std::int64_t>(), "piece", "pieces"),
+                       counted(driver["file_writes"].get<std::int64_t>(), "file write", "file writes"),
+                       driver["file_correct"].get<bool>() ? "right" : "WRONG"));
     } else {
       line("active", "NO");
     }
@@ -173,12 +190,14 @@ int doctor(const DoctorOptions& options) {
   const Installation installation = find_installation();
   const Scratch scratch(options.folder);
   if (scratch.path().empty()) {
-    complain("cannot make a folder for the test files in " + (options.folder.empty() ? "the temporary folder" : options.folder));
+    complain("cannot make a folder for the test files in " +
+             (options.folder.empty() ? "the temporary folder" : options.folder));
     return exit_failed;
   }
   const Prober prober(installation, scratch.path().string());
-  Json d{{"forebay", FOREBAY_VERSION},     {"command", installation.command},       {"shim", installation.shim},
-         {"launcher", prober.launcher()}, {"mpi", Json::object()},                {"shared_memory", shared_memory()},
+  Json d{{"forebay", FOREBAY_VERSION}, {"command", installation.command},
+         {"shim", installation.shim},  {"launcher", prober.launcher()},
+         {"mpi", Json::object()},      {"shared_memory", shared_memory()},
          {"drivers", Json::array()}};
   bool all_active = !installation.shim.empty();
   int installed = 0;

@@ -24,7 +24,8 @@ std::vector<std::string> find_launcher() {
   bool denied = false;
   for (const char* name : {build_tree::mpiexec, "mpiexec", "mpirun"}) {
     if (*name == '\0') continue;
-    if (std::string path = find_program(name, denied); !path.empty()) return {path, build_tree::mpiexec_count, "2"};
+    if (std::string path = find_program(name, denied); !path.empty())
+      return {path, build_tree::mpiexec_count, "2"};
   }
   return {};
 }
@@ -35,11 +36,15 @@ std::map<std::string, std::string> clean_environment() {
   if (launcher_rank()) {
     std::erase_if(environment, [](const auto& variable) {
       const std::string& name = variable.first;
-      const bool launcher = name.starts_with("PMIX_") || name.starts_with("PMI_") || name.starts_with("OMPI_") ||
-                            name.starts_with("PRTE_") || name.starts_with("MV2_COMM_") || name.starts_with("PALS_");
+      const bool launcher = name.starts_with("PMIX_") || name.starts_with("PMI_") ||
+                            name.starts_with("OMPI_") || name.starts_with("PRTE_") ||
+                            name.starts_with("MV2_COMM_") || name.starts_with("PALS_");
       return launcher && name.find("_MCA_") == name.npos && !name.starts_with("OMPI_ALLOW_");
     });
   }
+  // The driver is what a trial is about; it chooses it itself.
+  environment.erase("HDF5_DRIVER");
+  environment.erase("HDF5_DRIVER_CONFIG");
   // Two ranks must start also on one core, and in a container's root account.
   environment.emplace("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
   if (::geteuid() == 0) {
@@ -80,7 +85,8 @@ std::string reason_in(const std::string& errors) {
   return reason.empty() ? last : reason;
 }
 
-void read_stats(const std::string& stats, const std::string& library, const std::string& path, ProbeResult& result) {
+void read_stats(const std::string& stats, const std::string& library, const std::string& path,
+                ProbeResult& result) {
   try {
     const auto document = nlohmann::json::parse(read_file(stats));
     for (const auto& file : document.at("files")) {
@@ -98,7 +104,10 @@ void read_stats(const std::string& stats, const std::string& library, const std:
 }  // namespace
 
 Prober::Prober(const Installation& installation, std::string folder)
-    : installation_(installation), folder_(std::move(folder)), launcher_(find_launcher()), environment_(clean_environment()) {}
+    : installation_(installation),
+      folder_(std::move(folder)),
+      launcher_(find_launcher()),
+      environment_(clean_environment()) {}
 
 std::string Prober::launcher() const {
   std::string text;
@@ -130,7 +139,8 @@ ProbeResult Prober::try_library(const std::string& library) const {
     const Outcome alone = run_program(run, environment_, limit);
     if (alone.status == 0) {
       launch_problem = "two ranks could not be started (" +
-                       (outcome.timed_out ? "not done after a minute" : reason_in(outcome.errors)) + "), one could";
+                       (outcome.timed_out ? "not done after a minute" : reason_in(outcome.errors)) +
+                       "), one could";
       outcome = alone;
     }
   }
@@ -147,7 +157,8 @@ ProbeResult Prober::try_library(const std::string& library) const {
   result.file_correct = check.status == 0;
   if (!result.active) {
     const std::string reason = reason_in(outcome.errors);
-    result.problem = reason.empty() ? "the file was written, but not through Forebay, and nothing says why" : reason;
+    result.problem =
+        reason.empty() ? "the file was written, but not through Forebay, and nothing says why" : reason;
     result.advice = "With the cause removed, run forebay doctor again; forebay run --verbose shows more.";
   } else if (!result.file_correct) {
     result.problem = "the file does not hold what was written: " + reason_in(check.errors);

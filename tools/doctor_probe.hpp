@@ -11,7 +11,8 @@
 namespace forebay::tools {
 
 struct ProbeResult {
-  std::map<std::string, std::string> facts;  ///< what the program told: library, library_path, mpi, thread_level, …
+  std::map<std::string, std::string>
+      facts;                  ///< what the program told: library, library_path, mpi, thread_level, …
   bool active = false;        ///< the report has this file, written through Forebay
   bool file_correct = false;  ///< the file holds what was written, as the stock library reads it
   std::int64_t ranks = 0;

@@ -39,28 +39,34 @@ std::string cell(std::string_view text) {
   return result;
 }
 
-bool is_foreign(const HintSpec& hint) { return !std::string_view(hint.name).starts_with("forebay_"); }
+bool is_foreign(const HintSpec& hint) {
+  return !std::string_view(hint.name).starts_with("forebay_");
+}
 
 void print_markdown_table(bool foreign) {
   fmt::print("| hint | values | default | meaning |\n|---|---|---|---|\n");
   for (const HintSpec& hint : hint_table()) {
     if (is_foreign(hint) != foreign) continue;
-    const std::string value = *hint.default_value == '\0' ? std::string{} : fmt::format("`{}`", hint.default_value);
+    const std::string value =
+        *hint.default_value == '\0' ? std::string{} : fmt::format("`{}`", hint.default_value);
     fmt::print("| `{}` | {} | {} | {} |\n", hint.name, cell(hint.values), value, cell(hint.meaning));
   }
 }
 
 void print_markdown() {
   fmt::print(
-      "<!-- Made by `forebay hints --markdown` from the table in src/base/hints.cpp; a test holds the two together. -->\n"
+      "<!-- Made by `forebay hints --markdown` from the table in src/base/hints.cpp; a test holds the two "
+      "together. -->\n"
       "# Hints\n\n"
-      "A hint is `key=value`; several are joined by `;`. Blanks around keys and values do not matter, and a value in double\n"
+      "A hint is `key=value`; several are joined by `;`. Blanks around keys and values do not matter, and a "
+      "value in double\n"
       "quotes may hold a `;`. Sizes take the suffixes k, m, g and t (powers of 1024).\n\n"
       "Hints come from, the later winning over the earlier:\n\n"
       "1. the program's `MPI_Info`; what cannot be followed there is reported and left out;\n"
       "2. the program's call (`H5Pset_fapl_forebay`, HDF5's driver-config string);\n"
       "3. the environment variable `FOREBAY_HINTS`, and `forebay run --hints`, which wins over it.\n\n"
-      "In 2 and 3 an unknown key or a value that does not fit is an error, and the message names the keys that are near. Rank 0's\n"
+      "In 2 and 3 an unknown key or a value that does not fit is an error, and the message names the keys "
+      "that are near. Rank 0's\n"
       "values hold for all ranks of a file.\n\n");
   print_markdown_table(false);
   fmt::print(
@@ -74,7 +80,8 @@ void print_markdown() {
       "| `FOREBAY_STATS` | file for the report; wins over `forebay_stats` |\n"
       "| `FOREBAY_ENABLE` | `off` leaves everything to the stock drivers; wins over `forebay_enable` |\n"
       "| `FOREBAY_VERBOSE` | `1` tells on every rank which driver each library runs on |\n"
-      "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by `forebay run` |\n");
+      "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by "
+      "`forebay run` |\n");
 }
 
 }  // namespace

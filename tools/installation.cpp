@@ -1,4 +1,5 @@
-// The two layouts: of the build tree that this command was made in, and of an installation, which may have been moved.
+// The two layouts: of the build tree that this command was made in, and of an installation, which may have
+// been moved.
 #include "installation.hpp"
 
 #include <cstdlib>
@@ -46,7 +47,8 @@ Installation find_installation() {
   const fs::path bin = command.parent_path();
   const fs::path libraries = bin / install_tree::libraries;
   found.shim = if_exists(libraries / "forebay" / "libforebay_preload.so");
-  found.folders = {(libraries / "forebay").lexically_normal().string(), libraries.lexically_normal().string()};
+  found.folders = {(libraries / "forebay").lexically_normal().string(),
+                   libraries.lexically_normal().string()};
   found.helpers = (bin / install_tree::helpers).lexically_normal().string();
   found.hdf5_plugins = if_exists(libraries / "forebay" / "hdf5");
   return found;

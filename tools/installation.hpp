@@ -1,4 +1,5 @@
-// Where the parts of Forebay are: beside this command in a build tree, or below the same prefix once installed.
+// Where the parts of Forebay are: beside this command in a build tree, or below the same prefix once
+// installed.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ struct Installation {
   std::string hdf5_plugins;          ///< for HDF5_PLUGIN_PATH; empty where it is missing
   std::string first_preload;         ///< a sanitizer's runtime, in a build with one; else empty
 
-  /// The path of a file in `folders`, as the shim would find it (FOREBAY_LIBDIR goes first); empty where there is none.
+  /// The path of a file in `folders`, as the shim would find it (FOREBAY_LIBDIR goes first); empty where
+  /// there is none.
   std::string find(const std::string& file) const;
   /// FOREBAY_LIBDIR for the shim.
   std::string library_path() const;

@@ -23,7 +23,7 @@ std::optional<int> number_in(const char* name) {
 }
 
 bool is_file(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
@@ -43,7 +43,9 @@ std::optional<int> launcher_rank() {
   return std::nullopt;
 }
 
-bool is_first_rank() { return launcher_rank().value_or(0) == 0; }
+bool is_first_rank() {
+  return launcher_rank().value_or(0) == 0;
+}
 
 bool is_first_on_node() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",

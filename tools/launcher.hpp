@@ -19,8 +19,8 @@ bool is_first_rank();
 /// Whether it speaks for its node: what is wrong on one node only must be said there.
 bool is_first_on_node();
 
-/// The folders of PATH, and whether a file there may be executed: the program that execvp would take. Empty where there is
-/// none; `denied` is set where a file was found that may not be executed.
+/// The folders of PATH, and whether a file there may be executed: the program that execvp would take. Empty
+/// where there is none; `denied` is set where a file was found that may not be executed.
 std::string find_program(const std::string& name, bool& denied);
 
 }  // namespace forebay::tools

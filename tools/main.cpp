@@ -14,10 +14,13 @@ namespace {
 using namespace forebay::tools;
 
 constexpr const char* run_footer =
-    "The options are read up to PROGRAM; all that follows is PROGRAM's own. Under a launcher: mpiexec -n 64 forebay run ./model\n"
-    "Exit status: the program's; 2 for a wrong option, hint or report file, 126 and 127 where PROGRAM cannot be executed or found.";
+    "The options are read up to PROGRAM; all that follows is PROGRAM's own. Under a launcher: mpiexec -n 64 "
+    "forebay run ./model\n"
+    "Exit status: the program's; 2 for a wrong option, hint or report file, 126 and 127 where PROGRAM cannot "
+    "be executed or found.";
 
-/// The arguments without a "--" between run's options and PROGRAM, which would end PROGRAM's being taken as it is.
+/// The arguments without a "--" between run's options and PROGRAM, which would end PROGRAM's being taken as
+/// it is.
 std::vector<std::string> without_separator(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words.front() != "run") return words;
@@ -32,30 +35,43 @@ std::vector<std::string> without_separator(int argc, char** argv) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app("Forebay gathers the small writes of parallel HDF5 and PnetCDF programs into few, large, aligned ones.", "forebay");
+  CLI::App app(
+      "Forebay gathers the small writes of parallel HDF5 and PnetCDF programs into few, large, aligned ones.",
+      "forebay");
   app.set_version_flag("--version", std::string("forebay " FOREBAY_VERSION));
   app.require_subcommand(1);
   app.footer("`forebay COMMAND --help` tells more of each.");
 
   RunOptions run_options;
-  CLI::App* run_command = app.add_subcommand("run", "run a program, unchanged, with Forebay under its HDF5 and PnetCDF");
+  CLI::App* run_command =
+      app.add_subcommand("run", "run a program, unchanged, with Forebay under its HDF5 and PnetCDF");
   run_command->usage("Usage: forebay run [OPTIONS] PROGRAM [ARGUMENTS...]");
-  run_command->add_option("--stats", run_options.stats, "write a report of each file to FILE (JSON)")->type_name("FILE");
-  run_command->add_option("--hints", run_options.hints, "hints, as key=value;key=value (`forebay hints` lists them)")->type_name("HINTS");
-  run_command->add_option("--mode", run_options.mode, "when bytes must be in the file: strict or commit")->type_name("MODE");
-  run_command->add_flag("--verbose", run_options.verbose, "tell what is set and which driver each library runs on");
+  run_command->add_option("--stats", run_options.stats, "write a report of each file to FILE (JSON)")
+      ->type_name("FILE");
+  run_command
+      ->add_option("--hints", run_options.hints, "hints, as key=value;key=value (`forebay hints` lists them)")
+      ->type_name("HINTS");
+  run_command->add_option("--mode", run_options.mode, "when bytes must be in the file: strict or commit")
+      ->type_name("MODE");
+  run_command->add_flag("--verbose", run_options.verbose,
+                        "tell what is set and which driver each library runs on");
   run_command->prefix_command();
   run_command->footer(run_footer);
 
   DoctorOptions doctor_options;
-  CLI::App* doctor_command = app.add_subcommand("doctor", "find out, by writing files, whether Forebay works here");
+  CLI::App* doctor_command =
+      app.add_subcommand("doctor", "find out, by writing files, whether Forebay works here");
   doctor_command->add_flag("--json", doctor_options.json, "print JSON");
-  doctor_command->add_option("--dir", doctor_options.folder, "write the test files there (default: the temporary folder)")->type_name("FOLDER");
+  doctor_command
+      ->add_option("--dir", doctor_options.folder,
+                   "write the test files there (default: the temporary folder)")
+      ->type_name("FOLDER");
   doctor_command->footer("Exit status: 0 where every driver that is installed would be active, else 1.");
 
   std::string report_file;
   bool report_json = false;
-  CLI::App* report_command = app.add_subcommand("report", "print the report that forebay run --stats FILE wrote");
+  CLI::App* report_command =
+      app.add_subcommand("report", "print the report that forebay run --stats FILE wrote");
   report_command->add_option("FILE", report_file, "the report")->required()->type_name("");
   report_command->add_flag("--json", report_json, "print JSON, checked");
 

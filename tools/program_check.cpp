@@ -1,4 +1,5 @@
-// A look into an ELF file: HDF5 or PnetCDF linked statically call their own functions without asking the dynamic linker.
+// A look into an ELF file: HDF5 or PnetCDF linked statically call their own functions without asking the
+// dynamic linker.
 #include "program_check.hpp"
 
 #include <elf.h>
@@ -20,7 +21,7 @@ class MappedFile {
   explicit MappedFile(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
-    struct stat status {};
+    struct stat status{};
     if (::fstat(fd, &status) == 0 && status.st_size > 0) {
       const auto size = static_cast<std::size_t>(status.st_size);
       void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -39,7 +40,8 @@ class MappedFile {
   /// `count` objects at `offset`; empty where the file ends before.
   template <class T>
   std::span<const T> at(std::size_t offset, std::size_t count) const {
-    if (offset > bytes_.size() || count > (bytes_.size() - offset) / sizeof(T) || offset % alignof(T) != 0) return {};
+    if (offset > bytes_.size() || count > (bytes_.size() - offset) / sizeof(T) || offset % alignof(T) != 0)
+      return {};
     return {reinterpret_cast<const T*>(bytes_.data() + offset), count};
   }
   std::string_view text(std::size_t offset) const {
@@ -58,7 +60,7 @@ struct Findings {
   bool pnetcdf = false;
 };
 
-void look_at_symbols(const MappedFile& file, const ElfW(Ehdr)& header, Findings& findings) {
+void look_at_symbols(const MappedFile& file, const ElfW(Ehdr) & header, Findings& findings) {
   const auto sections = file.at<ElfW(Shdr)>(header.e_shoff, header.e_shnum);
   for (const auto& section : sections) {
     if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) continue;
@@ -76,7 +78,8 @@ void look_at_symbols(const MappedFile& file, const ElfW(Ehdr)& header, Findings&
 
 // A stripped program still holds the sentences of its libraries.
 void look_at_sentences(const MappedFile& file, Findings& findings) {
-  if (file.bytes().find("***HDF5 library version mismatched error***") != std::string_view::npos) findings.hdf5 = true;
+  if (file.bytes().find("***HDF5 library version mismatched error***") != std::string_view::npos)
+    findings.hdf5 = true;
   if (file.bytes().find("@(#) PnetCDF library version ") != std::string_view::npos) findings.pnetcdf = true;
 }
 
@@ -88,13 +91,15 @@ std::vector<std::string> unreachable_parts(const std::string& path) {
   constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
   if (headers.empty() || std::memcmp(headers[0].e_ident, ELFMAG, SELFMAG) != 0) return {};
   const ElfW(Ehdr)& header = headers[0];
-  if (header.e_ident[EI_CLASS] != own_class) return {path + " is built for another machine width: nothing can be preloaded into it"};
+  if (header.e_ident[EI_CLASS] != own_class)
+    return {path + " is built for another machine width: nothing can be preloaded into it"};
 
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
     const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
     const bool other_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != ::getgid();
-    if (other_user || other_group) return {path + " runs as another user or group: nothing can be preloaded into it"};
+    if (other_user || other_group)
+      return {path + " runs as another user or group: nothing can be preloaded into it"};
   }
 
   std::vector<std::string> parts;
@@ -107,7 +112,8 @@ std::vector<std::string> unreachable_parts(const std::string& path) {
   look_at_symbols(file, header, findings);
   if (!findings.symbols) look_at_sentences(file, findings);
   if (findings.hdf5) parts.push_back("HDF5 runs on its stock driver: it is linked statically into " + path);
-  if (findings.pnetcdf) parts.push_back("PnetCDF runs on its stock driver: it is linked statically into " + path);
+  if (findings.pnetcdf)
+    parts.push_back("PnetCDF runs on its stock driver: it is linked statically into " + path);
   return parts;
 }
 

@@ -6,7 +6,8 @@
 
 namespace forebay::tools {
 
-/// A sentence for each reason; none for a program that can be reached, for scripts and for what is not understood.
+/// A sentence for each reason; none for a program that can be reached, for scripts and for what is not
+/// understood.
 std::vector<std::string> unreachable_parts(const std::string& path);
 
 }  // namespace forebay::tools

@@ -21,7 +21,9 @@ using nlohmann::json;
 
 constexpr int schema_version = 1;
 
-std::int64_t number(const json& value) { return value.get<std::int64_t>(); }
+std::int64_t number(const json& value) {
+  return value.get<std::int64_t>();
+}
 
 void line(const std::string& label, const std::string& text) {
   if (!text.empty()) fmt::print("  {:<16}{}\n", label, text);
@@ -39,7 +41,8 @@ std::string list_of(const json& numbers) {
   for (std::size_t i = 0; i < numbers.size() && i < most; ++i) {
     text += (i > 0 ? ", " : "") + std::to_string(number(numbers[i]));
   }
-  if (numbers.size() > most) text += fmt::format(", … ({} in all)", human_count(static_cast<std::int64_t>(numbers.size())));
+  if (numbers.size() > most)
+    text += fmt::format(", … ({} in all)", human_count(static_cast<std::int64_t>(numbers.size())));
   return text;
 }
 
@@ -67,44 +70,51 @@ void print_file(const json& file) {
   const std::int64_t nodes = number(file.at("nodes"));
 
   fmt::print("{}\n", file.at("path").get<std::string>());
-  line("driver", fmt::format("{}, in {}", file.at("driver").get<std::string>(), file.at("program").get<std::string>()));
+  line("driver",
+       fmt::format("{}, in {}", file.at("driver").get<std::string>(), file.at("program").get<std::string>()));
   line("ranks", fmt::format("{} on {}, {} a node", human_count(ranks), counted(nodes, "node", "nodes"),
                             per_node(file.at("ranks_per_node"))));
   line("settings", file.at("settings").get<std::string>());
-  line("layout", fmt::format("stripes of {}, rounds of {}, through {}", human_bytes(number(file.at("stripe_bytes"))),
-                             human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>()));
-  line("program put", fmt::format("{} of {}: {}, on average {}",
-                                  counted(number(file.at("requests")), "request", "requests"),
-                                  human_bytes(number(file.at("bytes"))),
-                                  counted(number(file.at("pieces")), "piece", "pieces"),
-                                  human_bytes(number(file.at("average_piece_bytes")))));
-  line("in", fmt::format("{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
-                         counted(number(file.at("independent_writes")), "independent write", "independent writes")));
-  line("coalesced", fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
-                                human_bytes(number(coalesced.at("bytes"))),
-                                counted(number(coalesced.at("rounds")), "round", "rounds"),
-                                human_bytes(number(coalesced.at("average_run_bytes")))));
-  line("between nodes",
-       number(between.at("messages")) == 0
-           ? "nothing"
-           : fmt::format("{} of {}, {} of them one-sided puts",
-                         counted(number(between.at("messages")), "message", "messages"),
-                         human_bytes(number(between.at("bytes"))), human_count(number(between.at("one_sided_puts")))));
-  line("file writes", fmt::format("{} of {}, on average {}; {} aligned, {} not",
-                                  counted(number(writes.at("count")), "write", "writes"),
-                                  human_bytes(number(writes.at("bytes"))), human_bytes(number(writes.at("average_bytes"))),
-                                  human_count(number(writes.at("aligned"))), human_count(number(writes.at("unaligned")))));
+  line("layout",
+       fmt::format("stripes of {}, rounds of {}, through {}", human_bytes(number(file.at("stripe_bytes"))),
+                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>()));
+  line("program put",
+       fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
+                   human_bytes(number(file.at("bytes"))),
+                   counted(number(file.at("pieces")), "piece", "pieces"),
+                   human_bytes(number(file.at("average_piece_bytes")))));
+  line("in",
+       fmt::format(
+           "{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
+           counted(number(file.at("independent_writes")), "independent write", "independent writes")));
+  line("coalesced",
+       fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
+                   human_bytes(number(coalesced.at("bytes"))),
+                   counted(number(coalesced.at("rounds")), "round", "rounds"),
+                   human_bytes(number(coalesced.at("average_run_bytes")))));
+  line("between nodes", number(between.at("messages")) == 0
+                            ? "nothing"
+                            : fmt::format("{} of {}, {} of them one-sided puts",
+                                          counted(number(between.at("messages")), "message", "messages"),
+                                          human_bytes(number(between.at("bytes"))),
+                                          human_count(number(between.at("one_sided_puts")))));
+  line("file writes",
+       fmt::format("{} of {}, on average {}; {} aligned, {} not",
+                   counted(number(writes.at("count")), "write", "writes"),
+                   human_bytes(number(writes.at("bytes"))), human_bytes(number(writes.at("average_bytes"))),
+                   human_count(number(writes.at("aligned"))), human_count(number(writes.at("unaligned")))));
   for (const json& size : writes.at("sizes")) {
-    line("", fmt::format("{:>10} of {} to {}", human_count(number(size.at("count"))), human_bytes(number(size.at("from"))),
-                         human_bytes(number(size.at("below")))));
+    line("", fmt::format("{:>10} of {} to {}", human_count(number(size.at("count"))),
+                         human_bytes(number(size.at("from"))), human_bytes(number(size.at("below")))));
   }
   if (number(writes.at("bypass")) > 0) {
     line("  past windows", fmt::format("{} of {}", counted(number(writes.at("bypass")), "write", "writes"),
                                        human_bytes(number(writes.at("bypass_bytes")))));
   }
   if (number(writes.at("read_modify_write_blocks")) > 0) {
-    line("  with holes", counted(number(writes.at("read_modify_write_blocks")), "block read, merged and written whole",
-                                 "blocks read, merged and written whole"));
+    line("  with holes",
+         counted(number(writes.at("read_modify_write_blocks")), "block read, merged and written whole",
+                 "blocks read, merged and written whole"));
   }
   if (number(reads.at("count")) > 0) {
     line("file reads", fmt::format("{} of {}", counted(number(reads.at("count")), "read", "reads"),
@@ -139,7 +149,8 @@ int print_report(const std::string& path, bool as_json) {
       return exit_failed;
     }
     if (document.at("schema") != schema_version) {
-      complain(path + " has another layout (schema " + document.at("schema").dump() + ") than this version of Forebay reads");
+      complain(path + " has another layout (schema " + document.at("schema").dump() +
+               ") than this version of Forebay reads");
       return exit_failed;
     }
     const json& files = document.at("files");

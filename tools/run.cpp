@@ -54,7 +54,9 @@ Status preload_list(const Installation& installation, std::string& list) {
                                    " looks for it; install Forebay as a whole, or build all of it"};
   }
   if (installation.shim.find_first_of(" :") != std::string::npos) {
-    return {Code::unsupported, "a library in a folder with a blank or a colon in its name cannot be preloaded: " + installation.shim};
+    return {Code::unsupported,
+            "a library in a folder with a blank or a colon in its name cannot be preloaded: " +
+                installation.shim};
   }
   const std::string old = from_environment("LD_PRELOAD");
   list = installation.first_preload;
@@ -75,7 +77,8 @@ void set(const char* name, const std::string& value) {
 }
 
 void set_plugin_path(const Installation& installation) {
-  // Only for a program that is told to take the driver by name: the variable replaces HDF5's own default path.
+  // Only for a program that is told to take the driver by name: the variable replaces HDF5's own default
+  // path.
   if (from_environment("HDF5_DRIVER") != "forebay" || installation.hdf5_plugins.empty()) return;
   std::string path = from_environment("HDF5_PLUGIN_PATH");
   if (path.find(installation.hdf5_plugins) != std::string::npos) return;
@@ -96,7 +99,8 @@ int run(const RunOptions& options) {
   const std::string program = find_program(options.program.front(), denied);
   if (program.empty()) {
     if (is_first_on_node()) {
-      complain(denied ? "may not execute " + options.program.front() : "cannot find the program " + options.program.front());
+      complain(denied ? "may not execute " + options.program.front()
+                      : "cannot find the program " + options.program.front());
     }
     return denied ? exit_not_executable : exit_not_found;
   }
@@ -107,7 +111,8 @@ int run(const RunOptions& options) {
     return exit_failed;
   }
   // The program may change its folder before it closes a file.
-  const std::string stats = absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
+  const std::string stats =
+      absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
   if (first && !options.stats.empty()) {
     if (const Status status = start_report(stats); !status.ok()) {
       complain("--stats: " + status.message());
@@ -126,12 +131,14 @@ int run(const RunOptions& options) {
   set_plugin_path(installation);
   if (options.verbose && first) {
     for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
-      if (const std::string value = from_environment(name); !value.empty()) complain(std::string(name) + "=" + value);
+      if (const std::string value = from_environment(name); !value.empty())
+        complain(std::string(name) + "=" + value);
     }
   }
 
   std::vector<char*> arguments;
-  for (const std::string& argument : options.program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : options.program)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   ::execvp(options.program.front().c_str(), arguments.data());
   const int error = errno;

@@ -56,8 +56,8 @@ bool collect(Pipe& output, Pipe& errors, Outcome& outcome, Clock::time_point dea
 
 }  // namespace
 
-Outcome run_program(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment,
-                    std::chrono::seconds limit) {
+Outcome run_program(const std::vector<std::string>& arguments,
+                    const std::map<std::string, std::string>& environment, std::chrono::seconds limit) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

@@ -1,5 +1,5 @@
-// The table that defines every hint, and the parsers and printers that work from it alone, so that names, ranges and
-// documentation cannot drift apart.
+// The table that defines every hint, and the parsers and printers that work from it alone, so that names,
+// ranges and documentation cannot drift apart.
 #include "base/hints.hpp"
 
 #include <algorithm>
@@ -16,23 +16,23 @@ namespace {
 using std::int64_t;
 
 struct BytesField {
-  int64_t Settings::*member;
+  int64_t Settings::* member;
   int64_t min;
 };
 struct CountField {
-  int Settings::*member;
+  int Settings::* member;
   int min;
 };
 struct TimeField {
-  int64_t Settings::*member;
+  int64_t Settings::* member;
 };
 struct Ignored {};
 
-using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*, BytesField,
-                           CountField, TimeField, std::string Settings::*, Ignored>;
+using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                           BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
 
-/// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only where it
-/// is the one name of its field.
+/// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
+/// where it is the one name of its field.
 struct Entry {
   HintSpec spec;
   Field field;
@@ -52,42 +52,52 @@ const auto& entries() {
       Entry{{"forebay_enable", bool_values, "on", "off leaves the file to the stock driver of its library."},
             &Settings::enabled},
       Entry{{"forebay_mode", "strict | commit", "strict",
-             "When bytes must be in the file. strict: when the write returns, as with the stock driver. commit: after "
+             "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
+             "commit: after "
              "a flush, sync, close or collective read."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", bytes_values, "0",
-             "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has one, else "
+             "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
+             "one, else "
              "1 MiB."},
             BytesField{&Settings::stripe_bytes, 0}},
       Entry{{"forebay_window_bytes", bytes_values, "0",
-             "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the memory "
+             "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the "
+             "memory "
              "bound."},
             BytesField{&Settings::window_bytes, 0}},
-      Entry{{"forebay_memory_bytes", "bytes, at least 64k", "16m",
-             "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
-             "memory."},
-            BytesField{&Settings::memory_bytes, 64 << 10}},
+      Entry{
+          {"forebay_memory_bytes", "bytes, at least 64k", "16m",
+           "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
+           "memory."},
+          BytesField{&Settings::memory_bytes, 64 << 10}},
       Entry{{"forebay_bypass_bytes", bytes_values, "1m",
-             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: never."},
+             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
+             "never."},
             BytesField{&Settings::bypass_bytes, 0}},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},
             CountField{&Settings::aggregators_per_node, 0}},
-      Entry{{"forebay_ranks_per_node", "0 or a count", "0",
-             "Takes each so many ranks of a node for a node of its own, to limit a group or to try inter-node "
-             "exchange on one machine. 0: nodes as MPI says."},
-            CountField{&Settings::ranks_per_node, 0}},
-      Entry{{"forebay_link", "automatic | put | message", "automatic",
-             "How packed bytes cross between nodes: one-sided puts, chunked messages, or whichever is measured "
-             "faster at first use."},
-            &Settings::link},
+      Entry{
+          {"forebay_ranks_per_node", "0 or a count", "0",
+           "Takes each so many ranks of a node for a node of its own, to limit a group or to try inter-node "
+           "exchange on one machine. 0: nodes as MPI says."},
+          CountField{&Settings::ranks_per_node, 0}},
+      Entry{
+          {"forebay_link", "automatic | put | message", "automatic",
+           "How packed bytes cross between nodes: one-sided puts, chunked messages, or whichever is measured "
+           "faster at first use."},
+          &Settings::link},
       Entry{{"forebay_storage", "mpiio | posix | null | failing", "mpiio",
-             "What writes the file. posix: only on file systems known to be coherent between writers. null: walks "
-             "the requests and discards them, to measure the path through the library; the file is NOT written. "
+             "What writes the file. posix: only on file systems known to be coherent between writers. null: "
+             "walks "
+             "the requests and discards them, to measure the path through the library; the file is NOT "
+             "written. "
              "failing: for tests."},
             &Settings::storage},
       Entry{{"forebay_stats", "a path", "",
-             "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run --stats)."},
+             "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run "
+             "--stats)."},
             &Settings::stats},
       Entry{{"forebay_fail_after_bytes", bytes_values, "0",
              "For tests: forebay_storage=failing fails once it has written so many bytes."},
@@ -99,19 +109,28 @@ const auto& entries() {
              "For tests: a random delay up to this before each file write."},
             TimeField{&Settings::delay_usec}},
       Entry{{"striping_unit", bytes_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
-            BytesField{&Settings::stripe_bytes, 0}, true, true},
+            BytesField{&Settings::stripe_bytes, 0},
+            true,
+            true},
       Entry{{"striping_factor", "a count", "", "Understood, and left to MPI-IO, which lays the file out."},
-            Ignored{}, true, true},
+            Ignored{},
+            true,
+            true},
       Entry{{"cb_nodes", "0 or a count", "0",
              "The MPI-IO name for the number of aggregators of the whole file; used where "
              "forebay_aggregators_per_node is 0."},
-            CountField{&Settings::aggregators, 0}, true},
+            CountField{&Settings::aggregators, 0},
+            true},
       Entry{{"cb_buffer_size", bytes_values, "0",
-             "The MPI-IO name for an aggregator's share of one round; used where forebay_window_bytes is 0, within "
+             "The MPI-IO name for an aggregator's share of one round; used where forebay_window_bytes is 0, "
+             "within "
              "forebay_memory_bytes."},
-            BytesField{&Settings::aggregator_bytes, 0}, true},
+            BytesField{&Settings::aggregator_bytes, 0},
+            true},
       Entry{{"nc_num_aggrs_per_node", "0 or a count", "0", "PnetCDF's name of forebay_aggregators_per_node."},
-            CountField{&Settings::aggregators_per_node, 0}, true, true},
+            CountField{&Settings::aggregators_per_node, 0},
+            true,
+            true},
   };
   return table;
 }
@@ -121,10 +140,11 @@ struct Word {
   std::string_view text;
   E value;
 };
-constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", false},    Word<bool>{"true", true},
-                                Word<bool>{"false", false}, Word<bool>{"1", true},       Word<bool>{"0", false},
-                                Word<bool>{"enable", true}, Word<bool>{"disable", false}, Word<bool>{"yes", true},
-                                Word<bool>{"no", false}};
+constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", false},
+                                Word<bool>{"true", true},   Word<bool>{"false", false},
+                                Word<bool>{"1", true},      Word<bool>{"0", false},
+                                Word<bool>{"enable", true}, Word<bool>{"disable", false},
+                                Word<bool>{"yes", true},    Word<bool>{"no", false}};
 constexpr std::array mode_words{Word<Mode>{"strict", Mode::strict}, Word<Mode>{"commit", Mode::commit}};
 constexpr std::array storage_words{
     Word<StorageKind>{"mpiio", StorageKind::mpiio}, Word<StorageKind>{"posix", StorageKind::posix},
@@ -132,10 +152,13 @@ constexpr std::array storage_words{
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -162,7 +185,8 @@ std::string_view word_of(const std::array<Word<E>, N>& words, E value) {
 std::optional<int64_t> parse_integer(std::string_view text, int64_t min, int64_t max) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < min || value > max) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || value < min || value > max)
+    return std::nullopt;
   return value;
 }
 
@@ -210,25 +234,26 @@ bool store(T& member, const std::optional<T>& value) {
 
 /// False where the value does not follow the field's grammar or range.
 bool assign(Settings& s, const Field& field, std::string_view value) {
-  return std::visit(Overload{
-                        [&](bool Settings::*m) { return store(s.*m, find_word(bool_words, value)); },
-                        [&](Mode Settings::*m) { return store(s.*m, find_word(mode_words, value)); },
-                        [&](StorageKind Settings::*m) { return store(s.*m, find_word(storage_words, value)); },
-                        [&](Link Settings::*m) { return store(s.*m, find_word(link_words, value)); },
-                        [&](const BytesField& f) { return store(s.*f.member, parse_bytes(value, f.min)); },
-                        [&](const CountField& f) {
-                          const auto number = parse_integer(value, f.min, max_count);
-                          if (number) s.*f.member = static_cast<int>(*number);
-                          return number.has_value();
-                        },
-                        [&](const TimeField& f) { return store(s.*f.member, parse_integer(value, 0, max_usec)); },
-                        [&](std::string Settings::*m) {
-                          s.*m = value;
-                          return true;
-                        },
-                        [](Ignored) { return true; },
-                    },
-                    field);
+  return std::visit(
+      Overload{
+          [&](bool Settings::* m) { return store(s.*m, find_word(bool_words, value)); },
+          [&](Mode Settings::* m) { return store(s.*m, find_word(mode_words, value)); },
+          [&](StorageKind Settings::* m) { return store(s.*m, find_word(storage_words, value)); },
+          [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
+          [&](const BytesField& f) { return store(s.*f.member, parse_bytes(value, f.min)); },
+          [&](const CountField& f) {
+            const auto number = parse_integer(value, f.min, max_count);
+            if (number) s.*f.member = static_cast<int>(*number);
+            return number.has_value();
+          },
+          [&](const TimeField& f) { return store(s.*f.member, parse_integer(value, 0, max_usec)); },
+          [&](std::string Settings::* m) {
+            s.*m = value;
+            return true;
+          },
+          [](Ignored) { return true; },
+      },
+      field);
 }
 
 bool same_value(const Settings& a, const Settings& b, const Field& field) {
@@ -255,14 +280,14 @@ std::string quoted_if_needed(const std::string& text) {
 
 std::string value_of(const Settings& s, const Field& field) {
   return std::visit(Overload{
-                        [&](bool Settings::*m) { return std::string(word_of(bool_words, s.*m)); },
-                        [&](Mode Settings::*m) { return std::string(word_of(mode_words, s.*m)); },
-                        [&](StorageKind Settings::*m) { return std::string(word_of(storage_words, s.*m)); },
-                        [&](Link Settings::*m) { return std::string(word_of(link_words, s.*m)); },
+                        [&](bool Settings::* m) { return std::string(word_of(bool_words, s.*m)); },
+                        [&](Mode Settings::* m) { return std::string(word_of(mode_words, s.*m)); },
+                        [&](StorageKind Settings::* m) { return std::string(word_of(storage_words, s.*m)); },
+                        [&](Link Settings::* m) { return std::string(word_of(link_words, s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const CountField& f) { return std::to_string(s.*f.member); },
                         [&](const TimeField& f) { return std::to_string(s.*f.member); },
-                        [&](std::string Settings::*m) { return quoted_if_needed(s.*m); },
+                        [&](std::string Settings::* m) { return quoted_if_needed(s.*m); },
                         [](Ignored) { return std::string(); },
                     },
                     field);
@@ -298,7 +323,8 @@ std::vector<std::string_view> near_names(std::string_view key) {
     const std::string_view name_stem = without_prefix(name);
     const std::size_t distance = edit_distance(stem, name_stem);
     const std::size_t longest = std::max(stem.size(), name_stem.size());
-    const bool part = stem.size() >= 4 && (name_stem.find(stem) != stem.npos || stem.find(name_stem) != stem.npos);
+    const bool part =
+        stem.size() >= 4 && (name_stem.find(stem) != stem.npos || stem.find(name_stem) != stem.npos);
     if (distance <= std::max<std::size_t>(1, longest / 3))
       near.emplace_back(distance, name);
     else if (part)
@@ -359,7 +385,8 @@ Status next_pair(std::string_view& text, Pair& pair) {
   const auto end = at < text.size() ? std::min(text.find(';', at), text.size()) : text.size();
   const bool closed = at < text.size() && trimmed(text.substr(at + 1, end - at - 1)).empty();
   text = text.substr(std::min(end + 1, text.size()));
-  if (!closed) return {Code::bad_hint, "the quotes around the value of " + std::string(pair.key) + " do not match"};
+  if (!closed)
+    return {Code::bad_hint, "the quotes around the value of " + std::string(pair.key) + " do not match"};
   return pair.key.empty() ? nameless : Status{};
 }
 
@@ -380,8 +407,8 @@ Status set_hint(Settings& settings, std::string_view key, std::string_view value
     if (entry.foreign && origin == Origin::info && !same_value(settings, Settings{}, entry.field)) return {};
     const bool is_text = std::holds_alternative<std::string Settings::*>(entry.field);
     if (assign(settings, entry.field, is_text ? value : trimmed(value))) return {};
-    return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) + "\" does not fit; expected: " +
-                                entry.spec.values};
+    return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) +
+                                "\" does not fit; expected: " + entry.spec.values};
   }
   if (origin == Origin::info && !key.starts_with(prefix)) return {};
   return unknown_key(key);
@@ -410,7 +437,8 @@ Status apply_environment(Settings& settings) {
     Status status = set_hint(settings, "forebay_enable", enable, Origin::command);
     if (!status.ok()) return {status.code(), "FOREBAY_ENABLE: " + status.message()};
   }
-  if (const char* stats = std::getenv("FOREBAY_STATS"); stats != nullptr && *stats != '\0') settings.stats = stats;
+  if (const char* stats = std::getenv("FOREBAY_STATS"); stats != nullptr && *stats != '\0')
+    settings.stats = stats;
   return {};
 }
 

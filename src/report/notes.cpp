@@ -34,7 +34,8 @@ std::vector<std::string> notes_on(const FileReport& report) {
   std::vector<std::string> notes;
   const Counters& c = report.total;
   if (report.facts.settings.storage == StorageKind::null) {
-    notes.emplace_back("forebay_storage=null: the requests were walked and discarded, the file does not hold them.");
+    notes.emplace_back(
+        "forebay_storage=null: the requests were walked and discarded, the file does not hold them.");
     return notes;
   }
   if (c.requests == 0 || c.bytes == 0) {
@@ -43,15 +44,18 @@ std::vector<std::string> notes_on(const FileReport& report) {
   }
   if (c.collective_flushes == 0) {
     notes.emplace_back(
-        "Every write was independent, and each went to the file by itself: nothing could be merged between ranks. "
+        "Every write was independent, and each went to the file by itself: nothing could be merged between "
+        "ranks. "
         "Collective writes (PnetCDF's _all calls, HDF5's H5FD_MPIO_COLLECTIVE) let Forebay gather them.");
   } else if (report.ranks == 1) {
     notes.emplace_back(
-        "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves its data to a few "
+        "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves its "
+        "data to a few "
         "writers first, let more ranks write.");
   } else if (report.most_ranks_per_node == 1) {
     notes.emplace_back(
-        "Every node has one rank of this file: node coalescing has nothing to gain. Where a program moves its data to one "
+        "Every node has one rank of this file: node coalescing has nothing to gain. Where a program moves "
+        "its data to one "
         "writer a node first (the I/O tasks of PIO and SCORPIO), let more ranks of a node write.");
   }
   const auto bytes = static_cast<double>(c.bytes);
@@ -59,10 +63,9 @@ std::vector<std::string> notes_on(const FileReport& report) {
     const std::int64_t limit = report.facts.settings.bypass_bytes;
     notes.push_back(percent(static_cast<double>(c.bypass_bytes), bytes) +
                     " of the bytes went straight to the file" +
-                    (c.collective_flushes > 0
-                         ? " as contiguous runs of at least " + size_text(limit) +
-                               " (forebay_bypass_bytes): a copy would gain nothing."
-                         : "."));
+                    (c.collective_flushes > 0 ? " as contiguous runs of at least " + size_text(limit) +
+                                                    " (forebay_bypass_bytes): a copy would gain nothing."
+                                              : "."));
   } else if (c.pieces > 0 && c.bytes / c.pieces >= large_piece) {
     notes.push_back("The average piece is " + size_text(c.bytes / c.pieces) +
                     ": such pieces are written well as they come, gathering them gains little.");

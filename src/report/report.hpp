@@ -1,4 +1,5 @@
-// What Forebay tells about one file once it is closed: every rank's counters summed up, and sentences for people.
+// What Forebay tells about one file once it is closed: every rank's counters summed up, and sentences for
+// people.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ struct RankShare {
 /// What is the same on all ranks.
 struct FileFacts {
   std::string path;
-  std::string driver;             ///< "hdf5", "pnetcdf", …
+  std::string driver;  ///< "hdf5", "pnetcdf", …
   Settings settings;
   std::int64_t stripe_bytes = 0;
   std::int64_t window_bytes = 0;  ///< file range of a round
@@ -65,13 +66,13 @@ const char* name_of(Stage stage);
 /// Largest resident memory of this process so far, in bytes; 0 where the system does not tell.
 std::int64_t peak_resident_bytes();
 
-/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty. Safe against other
-/// processes that do the same: the document is replaced as a whole, under a lock. Anything else than such a document at
-/// `path` is an error and stays as it is.
+/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty. Safe
+/// against other processes that do the same: the document is replaced as a whole, under a lock. Anything else
+/// than such a document at `path` is an error and stays as it is.
 Status append_report(const std::string& path, const FileReport& report);
 
-/// Makes the document at `path` one without files, which tells a run in which Forebay wrote nothing from a run without it. As with
-/// append_report, anything else at `path` is an error and stays.
+/// Makes the document at `path` one without files, which tells a run in which Forebay wrote nothing from a
+/// run without it. As with append_report, anything else at `path` is an error and stays.
 Status start_report(const std::string& path);
 
 /// The document's text with one report, as append_report writes it.

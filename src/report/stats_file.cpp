@@ -37,7 +37,9 @@ class Descriptor {
   int fd_;
 };
 
-std::int64_t average(std::int64_t sum, std::int64_t count) { return count > 0 ? sum / count : 0; }
+std::int64_t average(std::int64_t sum, std::int64_t count) {
+  return count > 0 ? sum / count : 0;
+}
 
 Json to_json(const FileReport& report) {
   const FileFacts& facts = report.facts;
@@ -52,7 +54,8 @@ Json to_json(const FileReport& report) {
   }
   Json seconds = Json::object();
   for (std::size_t i = 0; i < stage_count; ++i) {
-    seconds[name_of(static_cast<Stage>(i))] = {{"max", report.seconds[i].max}, {"mean", report.seconds[i].mean}};
+    seconds[name_of(static_cast<Stage>(i))] = {{"max", report.seconds[i].max},
+                                               {"mean", report.seconds[i].mean}};
   }
   return {
       {"path", facts.path},
@@ -101,7 +104,9 @@ Json to_json(const FileReport& report) {
   };
 }
 
-Json empty_document() { return {{"schema", schema_version}, {"forebay", FOREBAY_VERSION}, {"files", Json::array()}}; }
+Json empty_document() {
+  return {{"schema", schema_version}, {"forebay", FOREBAY_VERSION}, {"files", Json::array()}};
+}
 
 // Paths need not be UTF-8, JSON must be.
 std::string text_of(const Json& document) {
@@ -137,22 +142,23 @@ std::string resolved(const std::string& path) {
   return result;
 }
 
-// Opens and locks the document. Whoever held the lock before may have put another file in its place: then the lock is on a
-// file that nobody sees any more.
+// Opens and locks the document. Whoever held the lock before may have put another file in its place: then the
+// lock is on a file that nobody sees any more.
 Status open_locked(const std::string& path, Descriptor& lock) {
   for (;;) {
     lock.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (lock.get() < 0) return from_errno(errno, "cannot open the report file " + path);
-    struct stat mine {};
+    struct stat mine{};
     if (::fstat(lock.get(), &mine) != 0) return from_errno(errno, "cannot look at the report file " + path);
-    if (!S_ISREG(mine.st_mode)) return {Code::bad_argument, "the report file " + path + " is not a regular file"};
+    if (!S_ISREG(mine.st_mode))
+      return {Code::bad_argument, "the report file " + path + " is not a regular file"};
     while (::flock(lock.get(), LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       // Lustre without its flock option, for one: one writer at a time is by far the usual case.
       if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return {};
       return from_errno(errno, "cannot lock the report file " + path);
     }
-    struct stat now {};
+    struct stat now{};
     if (::stat(path.c_str(), &now) == 0 && now.st_ino == mine.st_ino && now.st_dev == mine.st_dev) return {};
   }
 }
@@ -162,7 +168,7 @@ Status replace(const std::string& path, const std::string& text, int old_fd) {
   std::string temporary = path + ".XXXXXX";
   const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) return from_errno(errno, "cannot write beside the report file " + path);
-  struct stat old {};
+  struct stat old{};
   if (::fstat(old_fd, &old) == 0) (void)!::fchmod(fd.get(), old.st_mode & 0777);
   Status status = write_all(fd.get(), text, temporary);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -173,8 +179,8 @@ Status replace(const std::string& path, const std::string& text, int old_fd) {
 }
 
 bool is_document(const Json& json) {
-  return json.is_object() && json.contains("schema") && json["schema"] == schema_version && json.contains("files") &&
-         json["files"].is_array();
+  return json.is_object() && json.contains("schema") && json["schema"] == schema_version &&
+         json.contains("files") && json["files"].is_array();
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) 
   report.nodes = static_cast<std::int64_t>(ranks_of_node.size());
   for (const auto& [node, ranks] : ranks_of_node) {
     report.most_ranks_per_node = std::max(report.most_ranks_per_node, ranks);
-    if (report.least_ranks_per_node == 0 || ranks < report.least_ranks_per_node) report.least_ranks_per_node = ranks;
+    if (report.least_ranks_per_node == 0 || ranks < report.least_ranks_per_node)
+      report.least_ranks_per_node = ranks;
   }
   report.notes = notes_on(report);
   return report;
@@ -69,14 +70,22 @@ FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) 
 
 const char* name_of(Stage stage) {
   switch (stage) {
-    case Stage::walk: return "walk";
-    case Stage::scatter: return "scatter";
-    case Stage::node_wait: return "node_wait";
-    case Stage::exchange: return "exchange";
-    case Stage::write: return "write";
-    case Stage::read: return "read";
-    case Stage::agree: return "agree";
-    case Stage::count: break;
+    case Stage::walk:
+      return "walk";
+    case Stage::scatter:
+      return "scatter";
+    case Stage::node_wait:
+      return "node_wait";
+    case Stage::exchange:
+      return "exchange";
+    case Stage::write:
+      return "write";
+    case Stage::read:
+      return "read";
+    case Stage::agree:
+      return "agree";
+    case Stage::count:
+      break;
   }
   return "?";
 }

@@ -81,8 +81,10 @@ TEST(Hints, SizesTakeBinarySuffixes) {
   EXPECT_EQ(parsed("forebay_window_bytes=2MiB").window_bytes, 2 << 20);
   EXPECT_EQ(parsed("forebay_window_bytes=3gb").window_bytes, std::int64_t{3} << 30);
   EXPECT_EQ(parsed("forebay_window_bytes=1t").window_bytes, std::int64_t{1} << 40);
-  for (const char* bad : {"", "k", "-1", "1.5m", "1q", "1mm", "0x10", "99999999999999999999", "9999999t", "1 m x"})
-    EXPECT_THAT(failure(std::string("forebay_window_bytes=") + bad), HasSubstr("forebay_window_bytes")) << bad;
+  for (const char* bad :
+       {"", "k", "-1", "1.5m", "1q", "1mm", "0x10", "99999999999999999999", "9999999t", "1 m x"})
+    EXPECT_THAT(failure(std::string("forebay_window_bytes=") + bad), HasSubstr("forebay_window_bytes"))
+        << bad;
 }
 
 TEST(Hints, BooleansTakeTheCommonWords) {
@@ -114,7 +116,8 @@ TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
   EXPECT_THAT(failure("forebay_stripe=1m"), HasSubstr("forebay_stripe_bytes"));
   EXPECT_THAT(failure("mode=commit"), HasSubstr("forebay_mode"));
   EXPECT_THAT(failure("forebay_agregators_per_node=2"), HasSubstr("forebay_aggregators_per_node"));
-  EXPECT_THAT(failure("forebay_qqqqqqqq=2"), testing::AllOf(HasSubstr("forebay hints"), Not(HasSubstr("mean"))));
+  EXPECT_THAT(failure("forebay_qqqqqqqq=2"),
+              testing::AllOf(HasSubstr("forebay hints"), Not(HasSubstr("mean"))));
 }
 
 TEST(Hints, ABadCommandChangesNothing) {
@@ -125,7 +128,8 @@ TEST(Hints, ABadCommandChangesNothing) {
 
 TEST(Hints, InfoKeepsItsGoodKeysAndIgnoresThoseOfOthers) {
   Settings settings;
-  EXPECT_FALSE(parse_hints(settings, "forebay_mod=x;forebay_mode=commit;romio_cb_write=enable", Origin::info).ok());
+  EXPECT_FALSE(
+      parse_hints(settings, "forebay_mod=x;forebay_mode=commit;romio_cb_write=enable", Origin::info).ok());
   EXPECT_EQ(settings.mode, Mode::commit);
   EXPECT_TRUE(set_hint(settings, "romio_cb_write", "enable", Origin::info).ok());
   EXPECT_FALSE(set_hint(settings, "romio_cb_write", "enable", Origin::call).ok());
@@ -133,7 +137,8 @@ TEST(Hints, InfoKeepsItsGoodKeysAndIgnoresThoseOfOthers) {
 }
 
 TEST(Hints, NamesOfOthersAreUnderstoodAndYieldToOurs) {
-  const Settings settings = parsed("striping_unit=4m;striping_factor=8;cb_nodes=6;cb_buffer_size=16m", Origin::info);
+  const Settings settings =
+      parsed("striping_unit=4m;striping_factor=8;cb_nodes=6;cb_buffer_size=16m", Origin::info);
   EXPECT_EQ(settings.stripe_bytes, 4 << 20);
   EXPECT_EQ(settings.aggregators, 6);
   EXPECT_EQ(settings.aggregator_bytes, 16 << 20);
@@ -144,8 +149,9 @@ TEST(Hints, NamesOfOthersAreUnderstoodAndYieldToOurs) {
 }
 
 TEST(Hints, PrintedHintsParseBack) {
-  for (const char* text : {"", "forebay_mode=commit;forebay_stripe_bytes=3000", "forebay_fail_rank=2;cb_nodes=4",
-                           "forebay_stats=\"/a;b\\\"c\\\\ \";forebay_enable=off", "striping_unit=1m"}) {
+  for (const char* text :
+       {"", "forebay_mode=commit;forebay_stripe_bytes=3000", "forebay_fail_rank=2;cb_nodes=4",
+        "forebay_stats=\"/a;b\\\"c\\\\ \";forebay_enable=off", "striping_unit=1m"}) {
     const std::string printed = format_hints(parsed(text));
     EXPECT_EQ(format_hints(parsed(printed)), printed) << text;
   }

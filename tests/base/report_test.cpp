@@ -1,4 +1,5 @@
-// Sums over ranks against hand-made shares, the sentences, and the JSON file: its schema, several writers, and what is not ours.
+// Sums over ranks against hand-made shares, the sentences, and the JSON file: its schema, several writers,
+// and what is not ours.
 #include "report/report.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,9 @@ std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void spit(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void spit(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 class Scratch {
  public:
@@ -122,7 +125,8 @@ TEST(Notes, OneRankANode) {
 }
 
 TEST(Notes, OneRankInAll) {
-  EXPECT_THAT(summarize(facts(), shares(1, 1)).notes, ElementsAre(HasSubstr("One rank wrote this file alone")));
+  EXPECT_THAT(summarize(facts(), shares(1, 1)).notes,
+              ElementsAre(HasSubstr("One rank wrote this file alone")));
 }
 
 TEST(Notes, IndependentOnly) {
@@ -166,8 +170,9 @@ TEST(Report, FollowsItsSchema) {
   EXPECT_EQ(file["average_piece_bytes"], 12);
   EXPECT_EQ(file["settings"], "forebay_stripe_bytes=1m");
   EXPECT_EQ(file["file_writes"]["unaligned"], 2);
-  EXPECT_EQ(file["file_writes"]["sizes"],
-            json::parse(R"([{"from":4096,"below":8192,"count":2},{"from":1048576,"below":2097152,"count":2}])"));
+  EXPECT_EQ(
+      file["file_writes"]["sizes"],
+      json::parse(R"([{"from":4096,"below":8192,"count":2},{"from":1048576,"below":2097152,"count":2}])"));
   // The validator itself sees what is wrong.
   json wrong = document;
   wrong["files"][0].erase("pieces");
@@ -199,7 +204,7 @@ TEST(StatsFile, AnEmptyFileIsAStart) {
   spit(path, "");
   chmod(path.c_str(), 0600);
   ASSERT_TRUE(append_report(path, summarize(facts(), shares(2, 2))).ok());
-  struct stat now {};
+  struct stat now{};
   ASSERT_EQ(stat(path.c_str(), &now), 0);
   EXPECT_EQ(now.st_mode & 0777u, 0600u) << "the file's permissions are its owner's";
 }
@@ -207,8 +212,9 @@ TEST(StatsFile, AnEmptyFileIsAStart) {
 TEST(StatsFile, WhatIsNotOursIsLeftAlone) {
   const Scratch dir;
   const std::string path = dir / "stats.json";
-  for (const char* text : {"model output", "[]", "{}", "{\"schema\": 2, \"files\": []}", "{\"schema\": 1, \"files\": 3}",
-                           "{\"schema\": \"x\", \"files\": []}", "{\"schema\": 1, \"files\": [{\"path\""}) {
+  for (const char* text :
+       {"model output", "[]", "{}", "{\"schema\": 2, \"files\": []}", "{\"schema\": 1, \"files\": 3}",
+        "{\"schema\": \"x\", \"files\": []}", "{\"schema\": 1, \"files\": [{\"path\""}) {
     spit(path, text);
     const Status status = append_report(path, summarize(facts(), shares(2, 2)));
     EXPECT_FALSE(status.ok()) << text;
@@ -223,7 +229,7 @@ TEST(StatsFile, SaysWhatIsWrongWithAPlace) {
   const FileReport report = summarize(facts(), shares(2, 2));
   EXPECT_EQ(append_report(dir / "no/stats.json", report).code(), Code::no_such_file);
   EXPECT_FALSE(append_report("/dev/null", report).ok());
-  struct stat null {};
+  struct stat null{};
   ASSERT_EQ(stat("/dev/null", &null), 0);
   EXPECT_TRUE(S_ISCHR(null.st_mode));
   EXPECT_FALSE(append_report(dir / "", report).ok());
@@ -276,7 +282,9 @@ TEST(StatsFile, ManyProcessesLoseNothing) {
   EXPECT_EQ(dir.entries(), 1u);
 }
 
-TEST(Memory, PeakIsMeasured) { EXPECT_GT(peak_resident_bytes(), 1 << 20); }
+TEST(Memory, PeakIsMeasured) {
+  EXPECT_GT(peak_resident_bytes(), 1 << 20);
+}
 
 }  // namespace
 }  // namespace forebay

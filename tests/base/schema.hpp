@@ -1,5 +1,5 @@
-// A validator for the part of JSON Schema that docs/report.schema.json uses. A keyword that it does not know is a failure: the
-// schema must not promise what no test checks.
+// A validator for the part of JSON Schema that docs/report.schema.json uses. A keyword that it does not know
+// is a failure: the schema must not promise what no test checks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,8 @@ class SchemaValidator {
       } else if (keyword == "const") {
         if (value != rule) fail(place, "is not " + rule.dump());
       } else if (keyword == "enum") {
-        if (std::find(rule.begin(), rule.end(), value) == rule.end()) fail(place, "is none of " + rule.dump());
+        if (std::find(rule.begin(), rule.end(), value) == rule.end())
+          fail(place, "is none of " + rule.dump());
       } else if (keyword == "minimum") {
         if (!value.is_number() || value < rule) fail(place, "is below " + rule.dump());
       } else if (keyword == "required") {
@@ -59,7 +60,8 @@ class SchemaValidator {
         }
       } else if (keyword == "items") {
         if (!value.is_array()) continue;
-        for (std::size_t i = 0; i < value.size(); ++i) check(value[i], rule, place + "[" + std::to_string(i) + "]");
+        for (std::size_t i = 0; i < value.size(); ++i)
+          check(value[i], rule, place + "[" + std::to_string(i) + "]");
       } else {
         fail(place, "the schema uses " + keyword + ", which no test checks");
       }

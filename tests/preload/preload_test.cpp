@@ -1,5 +1,5 @@
-// The shim in programs that use stand-ins for HDF5 and PnetCDF: who gets a call, what it is told, and what is said when the stock
-// driver has to do.
+// The shim in programs that use stand-ins for HDF5 and PnetCDF: who gets a call, what it is told, and what is
+// said when the stock driver has to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,8 @@ Trial run_fake(const std::vector<std::string>& command, const std::string& drive
   auto environment = current_environment();
   environment["LD_PRELOAD"] = SHIM;
   environment["FOREBAY_LIBDIR"] = std::string(FAKES) + "/nowhere:" FAKES "/" + drivers;
-  // Those of the libraries that the driver was not built for must be found, or the loader's complaint would hide the shim's.
+  // Those of the libraries that the driver was not built for must be found, or the loader's complaint would
+  // hide the shim's.
   environment["LD_LIBRARY_PATH"] = FAKES "/libs";
   for (auto& [name, value] : more) environment[name] = value;
   const Outcome outcome = run_program(command, environment, std::chrono::seconds(20));
@@ -77,30 +78,37 @@ TEST(Hdf5Shim, FindsALibraryThatAnInterpreterLoadedForItself) {
 
 TEST(Hdf5Shim, TwoLibrariesInOneProcessKeepTheirOwn) {
   // Both modules are loaded before the first call.
-  const Trial t = run_fake({LOADING, MODULE_FIRST, "--", MODULE_SECOND, "h5set", "--", MODULE_FIRST, "h5set"});
+  const Trial t =
+      run_fake({LOADING, MODULE_FIRST, "--", MODULE_SECOND, "h5set", "--", MODULE_FIRST, "h5set"});
   EXPECT_EQ(t.output,
             "second hdf5: set 34 1122334455667788 99aabbccddeeff00\nh5set gave 3\n"
             "hdf5: set 34 1122334455667788 99aabbccddeeff00\nh5set gave 3\n");
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: HDF5 runs on its stock driver: this program has two HDF5 libraries, "
-                                              "[^\n]*libhdf5.so.999 and [^\n]*libhdf5_second.so.999\n"));
+  EXPECT_THAT(t.errors, testing::MatchesRegex(
+                            "forebay: HDF5 runs on its stock driver: this program has two HDF5 libraries, "
+                            "[^\n]*libhdf5.so.999 and [^\n]*libhdf5_second.so.999\n"));
 }
 
 TEST(Hdf5Shim, ASecondLibraryThatComesLaterKeepsItsOwn) {
-  const Trial t = run_fake({LOADING, MODULE_FIRST, "h5set", "--", MODULE_SECOND, "h5set", "h5driver", "--", MODULE_FIRST, "h5set"});
+  const Trial t = run_fake({LOADING, MODULE_FIRST, "h5set", "--", MODULE_SECOND, "h5set", "h5driver", "--",
+                            MODULE_FIRST, "h5set"});
   EXPECT_EQ(t.output,
             "driver: attach\n"
-            "driver: set 34 1122334455667788 99aabbccddeeff00\nhdf5: set 35 1122334455667788 99aabbccddeeff00\nh5set gave 3\n"
+            "driver: set 34 1122334455667788 99aabbccddeeff00\nhdf5: set 35 1122334455667788 "
+            "99aabbccddeeff00\nh5set gave 3\n"
             "second hdf5: set 34 1122334455667788 99aabbccddeeff00\nh5set gave 3\n"
             "second hdf5: get_driver 33\nh5driver gave 7\n"
-            "driver: set 34 1122334455667788 99aabbccddeeff00\nhdf5: set 35 1122334455667788 99aabbccddeeff00\nh5set gave 3\n");
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: HDF5 runs on its stock driver: another HDF5 library[^\n]*\n"));
+            "driver: set 34 1122334455667788 99aabbccddeeff00\nhdf5: set 35 1122334455667788 "
+            "99aabbccddeeff00\nh5set gave 3\n");
+  EXPECT_THAT(t.errors,
+              testing::MatchesRegex("forebay: HDF5 runs on its stock driver: another HDF5 library[^\n]*\n"));
 }
 
 TEST(Hdf5Shim, ASerialLibraryIsNamed) {
   const Trial t = run_fake({LINKED_SERIAL, "h5create", "h5create", "h5driver"});
   EXPECT_THAT(t.output, HasSubstr("serial hdf5: create f.h5 2 31 32\nh5create gave 12345678901\n"));
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: HDF5 runs on its stock driver: [^\n]*libhdf5_serial.so.999 is built "
-                                              "without MPI\n"));
+  EXPECT_THAT(t.errors, testing::MatchesRegex(
+                            "forebay: HDF5 runs on its stock driver: [^\n]*libhdf5_serial.so.999 is built "
+                            "without MPI\n"));
 }
 
 TEST(Hdf5Shim, AProgramThatOnlyReadsWithASerialLibraryHearsNothing) {
@@ -111,14 +119,16 @@ TEST(Hdf5Shim, ADriverForAnotherMpiIsNotLoaded) {
   const Trial t = run_fake({LINKED, "h5set", "h5set", "h5get"}, "other_mpi");
   EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
   EXPECT_THAT(t.output, HasSubstr("hdf5: set 34"));
-  EXPECT_EQ(t.errors, "forebay: HDF5 runs on its stock driver: " FAKES "/other_mpi/libforebay_hdf5.so was built for "
+  EXPECT_EQ(t.errors, "forebay: HDF5 runs on its stock driver: " FAKES
+                      "/other_mpi/libforebay_hdf5.so was built for "
                       "libmpich.so.777, but this program's MPI is libmpi.so.999\n");
 }
 
 TEST(Hdf5Shim, ADriverForAnotherHdf5IsNotLoaded) {
   const Trial t = run_fake({LINKED, "h5set"}, "other_hdf5");
   EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
-  EXPECT_EQ(t.errors, "forebay: HDF5 runs on its stock driver: " FAKES "/other_hdf5/libforebay_hdf5.so was built for "
+  EXPECT_EQ(t.errors, "forebay: HDF5 runs on its stock driver: " FAKES
+                      "/other_hdf5/libforebay_hdf5.so was built for "
                       "libhdf5_second.so.999, but this program's HDF5 is libhdf5.so.999\n");
 }
 
@@ -132,7 +142,9 @@ TEST(Hdf5Shim, ADriverThatRefusesIsNotCalledAgain) {
 TEST(Hdf5Shim, AMissingDriverIsSaid) {
   const Trial t = run_fake({LINKED, "h5set"}, "nothing");
   EXPECT_THAT(t.output, HasSubstr("hdf5: set 34"));
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: HDF5 runs on its stock driver: there is no libforebay_hdf5.so in [^\n]*\n"));
+  EXPECT_THAT(t.errors,
+              testing::MatchesRegex(
+                  "forebay: HDF5 runs on its stock driver: there is no libforebay_hdf5.so in [^\n]*\n"));
 }
 
 TEST(PnetcdfShim, TheDriverAnswersForEveryFile) {
@@ -157,15 +169,18 @@ TEST(PnetcdfShim, FindsALibraryThatAnInterpreterLoadedForItself) {
 TEST(PnetcdfShim, ADriverForAnotherMpiIsNotLoaded) {
   const Trial t = run_fake({LINKED, "nccreate", "nccreate"}, "other_mpi");
   EXPECT_THAT(t.output, HasSubstr("with pnetcdf\n"));
-  EXPECT_EQ(t.errors, "forebay: PnetCDF runs on its stock driver: " FAKES "/other_mpi/libforebay_pnetcdf.so was built for "
+  EXPECT_EQ(t.errors, "forebay: PnetCDF runs on its stock driver: " FAKES
+                      "/other_mpi/libforebay_pnetcdf.so was built for "
                       "libmpich.so.777, but this program's MPI is libmpi.so.999\n");
 }
 
 TEST(PnetcdfShim, AVersionThatAsksNobodyIsNamed) {
   const Trial t = run_fake({LINKED_NEW, "nccreate", "nccreate"});
-  EXPECT_THAT(t.output, HasSubstr("new pnetcdf: create f.nc 0 1122334455667788 99aabbccddeeff00 with new pnetcdf\n"));
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: PnetCDF runs on its stock driver: this version \\(1.15.0 of today\\) "
-                                              "[^\n]*\n"));
+  EXPECT_THAT(t.output,
+              HasSubstr("new pnetcdf: create f.nc 0 1122334455667788 99aabbccddeeff00 with new pnetcdf\n"));
+  EXPECT_THAT(t.errors, testing::MatchesRegex(
+                            "forebay: PnetCDF runs on its stock driver: this version \\(1.15.0 of today\\) "
+                            "[^\n]*\n"));
 }
 
 TEST(PnetcdfShim, ReadingWithAVersionThatAsksNobodyIsNobodysBusiness) {
@@ -176,16 +191,19 @@ TEST(Shim, LibrariesInsideAnExecutableCannotBeReachedAndThatIsSeenBefore) {
   const Trial t = run_fake({LINKED_STATIC, "h5set", "nccreate"});
   EXPECT_EQ(t.output,
             "static hdf5: set 34 1122334455667788 99aabbccddeeff00\nh5set gave 3\n"
-            "static pnetcdf: create f.nc 0 1122334455667788 99aabbccddeeff00 with static pnetcdf\nnccreate gave 0\n");
-  EXPECT_THAT(unreachable_parts(LINKED_STATIC),
-              testing::ElementsAre("HDF5 runs on its stock driver: it is linked statically into " LINKED_STATIC,
-                                   "PnetCDF runs on its stock driver: it is linked statically into " LINKED_STATIC));
+            "static pnetcdf: create f.nc 0 1122334455667788 99aabbccddeeff00 with static pnetcdf\nnccreate "
+            "gave 0\n");
+  EXPECT_THAT(
+      unreachable_parts(LINKED_STATIC),
+      testing::ElementsAre("HDF5 runs on its stock driver: it is linked statically into " LINKED_STATIC,
+                           "PnetCDF runs on its stock driver: it is linked statically into " LINKED_STATIC));
   EXPECT_THAT(unreachable_parts(LINKED), testing::IsEmpty());
 }
 
 TEST(Shim, OffMeansOffAndSaysSo) {
   for (const char* off : {"off", "0", "FALSE"}) {
-    const Trial t = run_fake({LINKED, "h5set", "h5set", "nccreate", "nccreate"}, "drivers", {{"FOREBAY_ENABLE", off}});
+    const Trial t =
+        run_fake({LINKED, "h5set", "h5set", "nccreate", "nccreate"}, "drivers", {{"FOREBAY_ENABLE", off}});
     EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
     EXPECT_EQ(t.errors, std::string("forebay: HDF5 runs on its stock driver: FOREBAY_ENABLE=") + off +
                             "\nforebay: PnetCDF runs on its stock driver: FOREBAY_ENABLE=" + off + "\n");
@@ -198,14 +216,16 @@ TEST(Shim, OffIsSaidAlsoWhereTheVersionAsksNobody) {
 }
 
 TEST(Shim, OneRankSpeaks) {
-  const std::map<std::string, std::string> other{{"OMPI_COMM_WORLD_RANK", "3"}, {"FAKE_COMM_RANK", "3"}, {"FAKE_COMM_SIZE", "4"}};
+  const std::map<std::string, std::string> other{
+      {"OMPI_COMM_WORLD_RANK", "3"}, {"FAKE_COMM_RANK", "3"}, {"FAKE_COMM_SIZE", "4"}};
   EXPECT_EQ(run_fake({LINKED, "h5set", "nccreate"}, "other_mpi", other).errors, "");
   const std::map<std::string, std::string> first{{"OMPI_COMM_WORLD_RANK", "0"}};
   EXPECT_NE(run_fake({LINKED, "h5set"}, "other_mpi", first).errors, "");
 }
 
 TEST(Shim, ACommunicatorWithoutTheFirstRankHasItsOwnSpeaker) {
-  const std::map<std::string, std::string> first{{"OMPI_COMM_WORLD_RANK", "3"}, {"FAKE_COMM_RANK", "0"}, {"FAKE_COMM_SIZE", "4"}};
+  const std::map<std::string, std::string> first{
+      {"OMPI_COMM_WORLD_RANK", "3"}, {"FAKE_COMM_RANK", "0"}, {"FAKE_COMM_SIZE", "4"}};
   EXPECT_THAT(run_fake({LINKED, "h5set"}, "other_mpi", first).errors, HasSubstr("forebay: HDF5"));
   EXPECT_THAT(run_fake({LINKED, "nccreate"}, "other_mpi", first).errors, HasSubstr("forebay: PnetCDF"));
   EXPECT_THAT(run_fake({LINKED_NEW, "nccreate"}, "other_mpi", first).errors, HasSubstr("forebay: PnetCDF"));
@@ -213,8 +233,9 @@ TEST(Shim, ACommunicatorWithoutTheFirstRankHasItsOwnSpeaker) {
 
 TEST(Shim, VerboseTellsWhatWorks) {
   const Trial t = run_fake({LINKED, "h5set", "nccreate"}, "drivers", {{"FOREBAY_VERBOSE", "1"}});
-  EXPECT_THAT(t.errors, testing::MatchesRegex("forebay: HDF5 \\([^\n]*libhdf5.so.999\\) runs on Forebay's driver\n"
-                                              "forebay: PnetCDF \\([^\n]*libpnetcdf.so.999\\) runs on Forebay's driver\n"));
+  EXPECT_THAT(t.errors, testing::MatchesRegex(
+                            "forebay: HDF5 \\([^\n]*libhdf5.so.999\\) runs on Forebay's driver\n"
+                            "forebay: PnetCDF \\([^\n]*libpnetcdf.so.999\\) runs on Forebay's driver\n"));
 }
 
 TEST(Shim, LooksBesideAndAboveItself) {
@@ -238,10 +259,11 @@ TEST(Shim, LooksBesideAndAboveItself) {
 }
 
 TEST(Shim, NeedsOnlyTheCLibrary) {
-  const Outcome outcome = run_program({"/bin/sh", "-c", "LD_PRELOAD=" SHIM " exec cat /proc/self/maps"}, current_environment(),
-                                      std::chrono::seconds(20));
+  const Outcome outcome = run_program({"/bin/sh", "-c", "LD_PRELOAD=" SHIM " exec cat /proc/self/maps"},
+                                      current_environment(), std::chrono::seconds(20));
   EXPECT_THAT(outcome.output, HasSubstr("libforebay_preload.so"));
-  for (const char* other : {"libstdc++", "libmpi", "libhdf5", "libpnetcdf", "libforebay_hdf5", "libforebay_pnetcdf"}) {
+  for (const char* other :
+       {"libstdc++", "libmpi", "libhdf5", "libpnetcdf", "libforebay_hdf5", "libforebay_pnetcdf"}) {
     EXPECT_THAT(outcome.output, Not(HasSubstr(other)));
   }
 }

@@ -1,4 +1,5 @@
-// forebay run, report and hints as a user meets them: what programs get, what mistakes are told, and exit statuses.
+// forebay run, report and hints as a user meets them: what programs get, what mistakes are told, and exit
+// statuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -40,7 +41,9 @@ Outcome forebay_with(Variables more, std::vector<std::string> arguments) {
   return run_program(arguments, environment, std::chrono::seconds(60));
 }
 
-Outcome forebay_command(std::vector<std::string> arguments) { return forebay_with({}, std::move(arguments)); }
+Outcome forebay_command(std::vector<std::string> arguments) {
+  return forebay_with({}, std::move(arguments));
+}
 
 std::string slurp(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -65,7 +68,8 @@ using RunCommand = InFolder;
 using ReportCommand = InFolder;
 
 TEST_F(RunCommand, TheProgramGetsItsArgumentsAndGivesItsStatus) {
-  const Outcome outcome = forebay_command({"run", SHELL_SCRIPT, "--stats", "x", "--help", "", "a b", "--", "-v"});
+  const Outcome outcome =
+      forebay_command({"run", SHELL_SCRIPT, "--stats", "x", "--help", "", "a b", "--", "-v"});
   EXPECT_EQ(outcome.output, "[--stats]\n[x]\n[--help]\n[]\n[a b]\n[--]\n[-v]\n");
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(outcome.status, 9);
@@ -77,11 +81,13 @@ TEST_F(RunCommand, ASeparatorBeforeTheProgramIsTaken) {
 }
 
 TEST_F(RunCommand, SetsTheEnvironment) {
-  const Outcome outcome = forebay_with({{"LD_PRELOAD", "libm.so.6"}, {"FOREBAY_HINTS", "forebay_link=put"}},
-                                       {"run", "--stats", *this / "s.json", "--hints", "forebay_mode=commit", "--mode", "strict", "env"});
+  const Outcome outcome = forebay_with(
+      {{"LD_PRELOAD", "libm.so.6"}, {"FOREBAY_HINTS", "forebay_link=put"}},
+      {"run", "--stats", *this / "s.json", "--hints", "forebay_mode=commit", "--mode", "strict", "env"});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr(SHIM ":libm.so.6\n"));
-  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_HINTS=forebay_link=put;forebay_mode=commit;forebay_mode=strict\n"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("FOREBAY_HINTS=forebay_link=put;forebay_mode=commit;forebay_mode=strict\n"));
   EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_STATS=" + *this / "s.json" + "\n"));
   EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_LIBDIR=/"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("HDF5_PLUGIN_PATH=")));
@@ -94,14 +100,16 @@ TEST_F(RunCommand, WithinItselfPreloadsOnce) {
 }
 
 TEST_F(RunCommand, AChosenLibraryFolderStays) {
-  const Outcome outcome = forebay_with({{"FOREBAY_LIBDIR", "/elsewhere"}}, {"run", "sh", "-c", "echo $FOREBAY_LIBDIR"});
+  const Outcome outcome =
+      forebay_with({{"FOREBAY_LIBDIR", "/elsewhere"}}, {"run", "sh", "-c", "echo $FOREBAY_LIBDIR"});
   EXPECT_EQ(outcome.output, "/elsewhere\n");
 }
 
 TEST_F(RunCommand, LoadsNothingIntoAProgramThatUsesNeitherLibrary) {
   const Outcome outcome = forebay_command({"run", "cat", "/proc/self/maps"});
   EXPECT_THAT(outcome.output, HasSubstr("libforebay_preload.so"));
-  for (const char* other : {"libforebay_hdf5", "libforebay_pnetcdf", "libmpi", "libhdf5", "libpnetcdf", "libstdc++"}) {
+  for (const char* other :
+       {"libforebay_hdf5", "libforebay_pnetcdf", "libmpi", "libhdf5", "libpnetcdf", "libstdc++"}) {
     EXPECT_THAT(outcome.output, Not(HasSubstr(other)));
   }
   EXPECT_EQ(outcome.errors, "");
@@ -110,7 +118,8 @@ TEST_F(RunCommand, LoadsNothingIntoAProgramThatUsesNeitherLibrary) {
 TEST_F(RunCommand, AWrongHintStopsItAndNamesTheNearOnes) {
   Outcome outcome = forebay_command({"run", "--hints", "forebay_stripe_byte=1m", "touch", *this / "ran"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.errors, "forebay: --hints: unknown hint \"forebay_stripe_byte\"; did you mean forebay_stripe_bytes?\n");
+  EXPECT_EQ(outcome.errors,
+            "forebay: --hints: unknown hint \"forebay_stripe_byte\"; did you mean forebay_stripe_bytes?\n");
   outcome = forebay_command({"run", "--hints", "forebay_stripe_bytes=lots", "touch", *this / "ran"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("\"lots\" does not fit"));
@@ -161,7 +170,8 @@ TEST_F(RunCommand, WrongOptionsAreTold) {
 }
 
 TEST_F(RunCommand, APlaceForTheReportThatCannotBeWrittenStopsIt) {
-  for (const std::string& place : {*this / "no/stats.json", std::string("/proc/stats.json"), folder_, std::string("/dev/null")}) {
+  for (const std::string& place :
+       {*this / "no/stats.json", std::string("/proc/stats.json"), folder_, std::string("/dev/null")}) {
     const Outcome outcome = forebay_command({"run", "--stats", place, "touch", *this / "ran"});
     EXPECT_EQ(outcome.status, 2) << place;
     EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("forebay: --stats: "), HasSubstr(place)));
@@ -184,7 +194,8 @@ TEST_F(RunCommand, StartsTheReportAnew) {
   const std::vector<RankShare> shares(1);
   ASSERT_TRUE(append_report(*this / "s.json", summarize(facts, shares)).ok());
   // Another rank must not remove what the first may have written meanwhile.
-  EXPECT_EQ(forebay_with({{"OMPI_COMM_WORLD_RANK", "1"}}, {"run", "--stats", *this / "s.json", "true"}).status, 0);
+  EXPECT_EQ(
+      forebay_with({{"OMPI_COMM_WORLD_RANK", "1"}}, {"run", "--stats", *this / "s.json", "true"}).status, 0);
   EXPECT_THAT(slurp(*this / "s.json"), HasSubstr("/old"));
   EXPECT_EQ(forebay_command({"run", "--stats", *this / "s.json", "true"}).status, 0);
   EXPECT_THAT(slurp(*this / "s.json"), Not(HasSubstr("/old")));
@@ -196,7 +207,8 @@ TEST_F(RunCommand, StartsTheReportAnew) {
 TEST_F(RunCommand, SaysWhatCannotBeReached) {
   const Outcome outcome = forebay_command({"run", STATIC_NOTHING});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.errors, std::string("forebay: ") + STATIC_NOTHING + " is linked statically: nothing can be preloaded into it\n");
+  EXPECT_EQ(outcome.errors, std::string("forebay: ") + STATIC_NOTHING +
+                                " is linked statically: nothing can be preloaded into it\n");
 }
 
 #ifdef STATIC_PNETCDF
@@ -205,8 +217,11 @@ TEST_F(RunCommand, AProgramWithPnetcdfInsideRunsOnStockAndIsTold) {
     const Outcome outcome =
         forebay_command({"run", "--stats", *this / "s.json", program, "write", *this / "f.nc"});
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    EXPECT_EQ(outcome.errors, "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program + "\n");
-    EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60)).status, 0);
+    EXPECT_EQ(outcome.errors,
+              "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program + "\n");
+    EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60))
+                  .status,
+              0);
     EXPECT_THAT(nlohmann::json::parse(slurp(*this / "s.json"))["files"], IsEmpty());
   }
 }
@@ -224,7 +239,8 @@ TEST(ProgramCheck, ABrokenFileIsNoReasonToFall) {
   const int fd = mkstemp(name.data());
   ASSERT_GE(fd, 0);
   close(fd);
-  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{63}, std::size_t{64}, std::size_t{200}, whole.size() / 2, whole.size() - 1}) {
+  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{63}, std::size_t{64},
+                                   std::size_t{200}, whole.size() / 2, whole.size() - 1}) {
     std::ofstream(name, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
     (void)unreachable_parts(name);
   }
@@ -266,10 +282,11 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
   ASSERT_TRUE(append_report(*this / "s.json", summarize(facts, shares)).ok());
   const Outcome outcome = forebay_command({"report", *this / "s.json"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* part : {"/scratch/history.nc", "6 on 2 nodes, 2 to 4 a node", "forebay_link=put", "stripes of 1 MiB, rounds of 4 MiB",
-                           "18 requests of 17.2 MiB: 1 500 000 pieces, on average 12 bytes", "1 collective write,",
-                           "10 messages of 9.8 KiB, 8 of them one-sided puts", "4 writes of 2.0 MiB", "2 aligned, 2 not",
-                           "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
+  for (const char* part :
+       {"/scratch/history.nc", "6 on 2 nodes, 2 to 4 a node", "forebay_link=put",
+        "stripes of 1 MiB, rounds of 4 MiB", "18 requests of 17.2 MiB: 1 500 000 pieces, on average 12 bytes",
+        "1 collective write,", "10 messages of 9.8 KiB, 8 of them one-sided puts", "4 writes of 2.0 MiB",
+        "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
   const Outcome as_json = forebay_command({"report", "--json", *this / "s.json"});
@@ -277,13 +294,14 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
 }
 
 TEST_F(ReportCommand, WhatIsNoReportIsTold) {
-  const std::map<std::string, std::string> cases{{"", "not JSON"},
-                                                 {"CDF\1", "not JSON"},
-                                                 {"{}", "not a report"},
-                                                 {"[1]", "not a report"},
-                                                 {"{\"schema\": 2, \"files\": []}", "another layout"},
-                                                 {"{\"schema\": 1, \"files\": [{\"path\": \"x\"}]}", "not a report"},
-                                                 {"{\"schema\": 1, \"files\": [", "not JSON"}};
+  const std::map<std::string, std::string> cases{
+      {"", "not JSON"},
+      {"CDF\1", "not JSON"},
+      {"{}", "not a report"},
+      {"[1]", "not a report"},
+      {"{\"schema\": 2, \"files\": []}", "another layout"},
+      {"{\"schema\": 1, \"files\": [{\"path\": \"x\"}]}", "not a report"},
+      {"{\"schema\": 1, \"files\": [", "not JSON"}};
   for (const auto& [text, message] : cases) {
     std::ofstream(*this / "s.json", std::ios::trunc) << text;
     const Outcome outcome = forebay_command({"report", *this / "s.json"});
@@ -333,7 +351,8 @@ TEST(Human, SizesAndCounts) {
 
 TEST(Subprocess, EndsWhatTakesTooLong) {
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome outcome = run_program({"sh", "-c", "echo begun; sleep 50"}, current_environment(), std::chrono::seconds(1));
+  const Outcome outcome =
+      run_program({"sh", "-c", "echo begun; sleep 50"}, current_environment(), std::chrono::seconds(1));
   EXPECT_TRUE(outcome.timed_out);
   EXPECT_EQ(outcome.output, "begun\n");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));

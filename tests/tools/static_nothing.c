@@ -1,2 +1,4 @@
 // A program without a dynamic linker.
-int main(void) { return 0; }
+int main(void) {
+  return 0;
+}

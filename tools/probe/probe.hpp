@@ -20,9 +20,13 @@ inline constexpr int cells_per_rank = 4096;
 inline constexpr int steps = 3;
 
 /// The value of a cell at a step; rank r of n writes the cells r, r+n, r+2n, …
-inline int value_of(long long cell, int step) { return static_cast<int>(cell * 7 + step * 1000003 + 1); }
+inline int value_of(long long cell, int step) {
+  return static_cast<int>(cell * 7 + step * 1000003 + 1);
+}
 
-inline void print(const char* key, const std::string& value) { std::printf("%s %s\n", key, value.c_str()); }
+inline void print(const char* key, const std::string& value) {
+  std::printf("%s %s\n", key, value.c_str());
+}
 
 inline void print_library(const char* version, const void* function) {
   Dl_info info{};

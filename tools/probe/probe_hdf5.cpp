@@ -38,8 +38,8 @@ void write(const char* path, bool select_mpio) {
   const hid_t file = must(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
   const hsize_t size[] = {steps, static_cast<hsize_t>(cells_per_rank) * static_cast<hsize_t>(ranks)};
   const hid_t space = must(H5Screate_simple(2, size, nullptr), "H5Screate_simple");
-  const hid_t data =
-      must(H5Dcreate2(file, "value", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate");
+  const hid_t data = must(
+      H5Dcreate2(file, "value", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate");
   const hid_t transfer = must(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate");
   must(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio");
   const hsize_t length = cells_per_rank;
@@ -66,7 +66,8 @@ void check(const char* path) {
   const hid_t data = must(H5Dopen2(file, "value", H5P_DEFAULT), "H5Dopen");
   const hid_t space = must(H5Dget_space(data), "H5Dget_space");
   hsize_t size[2];
-  if (H5Sget_simple_extent_dims(space, size, nullptr) != 2 || size[0] != steps) fail("the dataset has another shape");
+  if (H5Sget_simple_extent_dims(space, size, nullptr) != 2 || size[0] != steps)
+    fail("the dataset has another shape");
   std::vector<int> values(size[0] * size[1]);
   must(H5Dread(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "H5Dread");
   for (hsize_t i = 0; i < values.size(); ++i) {

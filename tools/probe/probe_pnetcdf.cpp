@@ -1,4 +1,5 @@
-// Writes and checks a small PnetCDF file: a record variable, cells dealt out to the ranks in turn, nonblocking.
+// Writes and checks a small PnetCDF file: a record variable, cells dealt out to the ranks in turn,
+// nonblocking.
 #include <pnetcdf.h>
 
 #include <cstdlib>
@@ -43,7 +44,8 @@ void write(const char* path) {
     const MPI_Offset start[] = {step, rank};
     const MPI_Offset count[] = {1, cells_per_rank};
     const MPI_Offset stride[] = {1, ranks};
-    must(ncmpi_iput_vars_int(file, variable, start, count, stride, values[index].data(), &requests[index]), "iput_vars");
+    must(ncmpi_iput_vars_int(file, variable, start, count, stride, values[index].data(), &requests[index]),
+         "iput_vars");
   }
   std::vector<int> statuses(steps);
   must(ncmpi_wait_all(file, steps, requests.data(), statuses.data()), "wait_all");

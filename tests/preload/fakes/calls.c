@@ -1,5 +1,5 @@
-// Calls libraries as a program does: one call for each argument. Built into an executable, and into a module that an interpreter
-// loads for itself.
+// Calls libraries as a program does: one call for each argument. Built into an executable, and into a module
+// that an interpreter loads for itself.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,11 @@
-// A stand-in for an HDF5 library, which tells what reaches it. NAME is its name; SERIAL leaves out what needs MPI.
+// A stand-in for an HDF5 library, which tells what reaches it. NAME is its name; SERIAL leaves out what needs
+// MPI.
 #include <stdint.h>
 #include <stdio.h>
 
-int H5open(void) { return 0; }
+int H5open(void) {
+  return 0;
+}
 
 int64_t H5Fcreate(const char* path, unsigned flags, int64_t fcpl, int64_t fapl) {
   printf("%s: create %s %u %lld %lld\n", NAME, path, flags, (long long)fcpl, (long long)fapl);
@@ -19,7 +22,8 @@ extern int PMPI_Init(int*, char***);
 
 int H5Pset_fapl_mpio(int64_t fapl, uintptr_t comm, uintptr_t info) {
   if (fapl < 0) return PMPI_Init(NULL, NULL);  // keeps the MPI library needed
-  printf("%s: set %lld %llx %llx\n", NAME, (long long)fapl, (unsigned long long)comm, (unsigned long long)info);
+  printf("%s: set %lld %llx %llx\n", NAME, (long long)fapl, (unsigned long long)comm,
+         (unsigned long long)info);
   return 3;
 }
 

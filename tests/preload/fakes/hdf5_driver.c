@@ -1,4 +1,5 @@
-// A stand-in for Forebay's HDF5 driver, which tells what the shim hands it. REFUSES: a driver that cannot serve the library.
+// A stand-in for Forebay's HDF5 driver, which tells what the shim hands it. REFUSES: a driver that cannot
+// serve the library.
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,7 +22,9 @@ int forebay_hdf5_attach(void* set, void* get) {
 #endif
 }
 
-const char* forebay_hdf5_refusal(void) { return "the fake driver does not like it"; }
+const char* forebay_hdf5_refusal(void) {
+  return "the fake driver does not like it";
+}
 
 int forebay_hdf5_set_fapl_mpio(int64_t fapl, uintptr_t comm, uintptr_t info) {
   printf("driver: set %lld %llx %llx\n", (long long)fapl, (unsigned long long)comm, (unsigned long long)info);

@@ -1,4 +1,5 @@
-// A stand-in for an MPI library: as much as the shim asks for. The rank and size of every communicator come from the environment.
+// A stand-in for an MPI library: as much as the shim asks for. The rank and size of every communicator come
+// from the environment.
 #include <stdint.h>
 #include <stdlib.h>
 

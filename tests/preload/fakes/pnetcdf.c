@@ -1,4 +1,5 @@
-// A stand-in for a PnetCDF library, which tells whose table it works with. HIDDEN: as from 1.15 on, its driver is its own affair.
+// A stand-in for a PnetCDF library, which tells whose table it works with. HIDDEN: as from 1.15 on, its
+// driver is its own affair.
 #include <stdint.h>
 #include <stdio.h>
 
@@ -9,15 +10,20 @@ static const char* const table = NAME;
 #ifdef HIDDEN
 __attribute__((visibility("hidden")))
 #endif
-const void* ncmpio_inq_driver(void) { return table; }
+const void*
+ncmpio_inq_driver(void) {
+  return table;
+}
 
-const char* ncmpi_inq_libvers(void) { return VERSION " of today"; }
+const char* ncmpi_inq_libvers(void) {
+  return VERSION " of today";
+}
 
 static int use(const char* what, uintptr_t comm, const char* path, int mode, uintptr_t info, int* ncid) {
   if (mode < 0) return PMPI_Init(NULL, NULL);  // keeps the MPI library needed
   const char* driver = ncmpio_inq_driver();
-  printf("%s: %s %s %d %llx %llx with %s\n", NAME, what, path, mode, (unsigned long long)comm, (unsigned long long)info,
-         driver != NULL ? driver : "nothing");
+  printf("%s: %s %s %d %llx %llx with %s\n", NAME, what, path, mode, (unsigned long long)comm,
+         (unsigned long long)info, driver != NULL ? driver : "nothing");
   *ncid = 5;
   return 0;
 }
