@@ -1,9 +1,9 @@
 // Placing selections in the file, and handing batches to the core.
 #include "batch.hpp"
 
+#include <algorithm>
 #include <array>
 
-#include "conversion.hpp"
 #include "errors.hpp"
 
 namespace forebay::pnc {
@@ -13,6 +13,8 @@ void Batch::clear() {
   strided_.clear();
   lists_.clear();
   memory_.clear();
+  converted_.clear();
+  gathered_.clear();
   reach_ = {};
   bytes_ = 0;
 }
@@ -60,20 +62,31 @@ int Batch::add_parts(const Variable& variable, const Selection& selection, MakeS
   return NC_NOERR;
 }
 
-int Batch::add(const Variable& variable, const Selection& selection, const std::byte* data) {
-  const Swap swap = swap_of(variable);
+int Batch::add(const Variable& variable, const Selection& selection, const std::byte* data, Swap swap) {
   return add_parts(variable, selection, [&](std::int64_t first) {
     return &memory_.emplace_back(data + first * variable.element_bytes, swap);
   });
 }
 
-int Batch::add_converted(const Variable& variable, const Selection& selection, const std::byte* data, Element from) {
-  auto& c = copies_.emplace_back(selection.elements * variable.element_bytes);
-  int err = store_as(file_, variable, data, from, selection.elements, true, c.data());
-  if (err == NC_ERANGE) range_ = true; else if (err) return err;
-  return add(variable, selection, c.data());
+int Batch::add_converted(const Variable& variable, const Selection& selection, const std::byte* data,
+                         const Conversion& conversion, const Mapping* mapping) {
+  if (mapping != nullptr) {  // one block: its parts' streams need not be told apart
+    return add_parts(variable, selection, [&](std::int64_t) {
+      return &gathered_.emplace_back(data, mapping->count, mapping->imap, conversion.external, conversion.memory,
+                                     conversion.fill.data(), conversion.options);
+    });
+  }
+  const std::int64_t each = element_size(conversion.memory);
+  return add_parts(variable, selection, [&](std::int64_t first) {
+    return &converted_.emplace_back(data + first * each, conversion.external, conversion.memory, conversion.fill.data(),
+                                    conversion.options);
+  });
 }
-bool Batch::out_of_range() const { return range_; }
+
+bool Batch::out_of_range() const {
+  const auto bad = [](const auto& source) { return source.range_error(); };
+  return std::any_of(converted_.begin(), converted_.end(), bad) || std::any_of(gathered_.begin(), gathered_.end(), bad);
+}
 
 int write_together(OpenFile& file, Batch& batch, int problem, bool& flag) {
   enum { reach, flagged, fields };

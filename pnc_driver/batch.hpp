@@ -5,9 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "buffer_type.hpp"
+#include "conversion.hpp"
 #include "open_file.hpp"
-#include "request/memory_source.hpp"
 #include "request/piece_cursor.hpp"
 #include "request/put.hpp"
 #include "request/strided.hpp"
@@ -18,13 +17,12 @@ class Batch {
  public:
   explicit Batch(OpenFile& file) : file_(file) {}
 
-  /// Adds a put whose data are in the variable's type and this machine's byte order, at `data`. The selection must stay.
-  int add(const Variable& variable, const Selection& selection, const std::byte* data);
+  /// Adds a put whose data are in the variable's type at `data`, to be swapped. The selection must stay.
+  int add(const Variable& variable, const Selection& selection, const std::byte* data, Swap swap);
 
-  /// Adds a put that is converted on its way. The fill value is what is stored for numbers out of range.
-  int add_converted(const Variable& variable, const Selection& selection, const std::byte* data, Element from);
-  std::deque<std::vector<std::byte>> copies_;
-  bool range_ = false;
+  /// Adds a put that is converted on its way; from elements side by side, or through `mapping` unless that is null.
+  int add_converted(const Variable& variable, const Selection& selection, const std::byte* data,
+                    const Conversion& conversion, const Mapping* mapping);
 
   /// Takes nothing after all: the rank only takes part.
   void clear();
@@ -44,6 +42,8 @@ class Batch {
   std::deque<StridedCursor> strided_;
   std::deque<PieceListCursor> lists_;
   std::deque<MemorySource> memory_;
+  std::deque<ConvertSource> converted_;
+  std::deque<GatherSource> gathered_;
   std::vector<StridedDim> loops_;
   std::vector<Put> puts_;
   Reach reach_;

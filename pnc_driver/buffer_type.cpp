@@ -156,23 +156,6 @@ std::size_t size_of(Element element) {
   return 0;
 }
 
-Element element_of(nc_type type) {
-  switch (type) {
-    case NC_CHAR: return Element::text;
-    case NC_BYTE: return Element::int8;
-    case NC_UBYTE: return Element::uint8;
-    case NC_SHORT: return Element::int16;
-    case NC_USHORT: return Element::uint16;
-    case NC_INT: return Element::int32;
-    case NC_UINT: return Element::uint32;
-    case NC_FLOAT: return Element::float32;
-    case NC_DOUBLE: return Element::float64;
-    case NC_INT64: return Element::int64;
-    case NC_UINT64: return Element::uint64;
-    default: return Element::none;
-  }
-}
-
 Element element_of(MPI_Datatype type) {
   // The common ones first; MPI's handles need not be constants, so this cannot be a switch.
   if (type == MPI_FLOAT) return Element::float32;

@@ -10,13 +10,22 @@
 
 namespace forebay::pnc {
 
-/// The element types that PnetCDF converts, and those it only recognises.
-enum class Element { none, text, int8, uint8, int16, uint16, int32, uint32, float32, float64, int64, uint64, opaque };
+/// The element types that PnetCDF converts, numbered as nc_type and the core number them; and what is none of them: a type that
+/// PnetCDF refuses, and one that it recognises but converts to nothing.
+enum class Element : int { none, int8, text, int16, int32, float32, float64, uint8, uint16, uint32, int64, uint64, opaque };
 
 std::size_t size_of(Element element);
 
 /// The element type of an external type's values in memory.
-Element element_of(nc_type type);
+inline Element element_of(nc_type type) {
+  return type >= NC_BYTE && type <= NC_UINT64 ? static_cast<Element>(type) : Element::none;
+}
+static_assert(static_cast<int>(Element::int8) == NC_BYTE && static_cast<int>(Element::text) == NC_CHAR &&
+              static_cast<int>(Element::int16) == NC_SHORT && static_cast<int>(Element::int32) == NC_INT &&
+              static_cast<int>(Element::float32) == NC_FLOAT && static_cast<int>(Element::float64) == NC_DOUBLE &&
+              static_cast<int>(Element::uint8) == NC_UBYTE && static_cast<int>(Element::uint16) == NC_USHORT &&
+              static_cast<int>(Element::uint32) == NC_UINT && static_cast<int>(Element::int64) == NC_INT64 &&
+              static_cast<int>(Element::uint64) == NC_UINT64);
 
 /// The element type of a predefined MPI type, C or Fortran; Element::none for one that PnetCDF does not take.
 Element element_of(MPI_Datatype predefined);

@@ -1,11 +1,14 @@
-// How the values of a buffer become those of a variable.
+// How the values of a buffer become those of a variable: what the core's conversions need to know, asked and translated here.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "buffer_type.hpp"
+#include "request/convert_source.hpp"
 #include "request/memory_source.hpp"
 #include "variables.hpp"
 
@@ -13,17 +16,28 @@ namespace forebay::pnc {
 
 struct OpenFile;
 
-/// The byte order that the file wants, for values in the variable's type and this machine's order.
+/// How elements of a buffer become a variable's values.
+struct Conversion {
+  ExternalType external;
+  MemoryType memory;
+  std::array<std::byte, 8> fill{};  ///< stored for what is out of range
+  ConvertOptions options;
+};
+
+int conversion_for(OpenFile& file, const Variable& variable, Element element, Conversion& conversion);
+
+/// What brings values of the variable's type from this machine's byte order into the file's.
 Swap swap_of(const Variable& variable);
 
-/// Copies elements of `each` bytes that lie as `imap` says (elements from one index to the next, in each dimension) one after
-/// the other.
-void gather(const std::byte* from, std::size_t each, std::span<const MPI_Offset> count, const MPI_Offset* imap,
-            std::byte* to);
+/// How a buffer is read through an imap: elements from one index to the next, in each dimension of the box.
+struct Mapping {
+  std::vector<std::int64_t> count;
+  std::vector<std::int64_t> imap;
+};
 
-/// Copies `elements` values, converted to the variable's type where `converts`, in this machine's byte order. NC_ERANGE when
-/// one is out of range; the variable's fill value is then stored in its place.
-int store_as(OpenFile& file, const Variable& variable, const std::byte* from, Element element, std::int64_t elements,
-             bool converts, std::byte* to);
+/// Copies `elements` elements, converted and in the file's byte order; through `mapping` unless that is null. NC_ERANGE when one was
+/// out of range.
+int copy_converted(const std::byte* from, std::int64_t elements, const Mapping* mapping, const Conversion& conversion,
+                   std::byte* to);
 
 }  // namespace forebay::pnc

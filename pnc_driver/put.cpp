@@ -1,6 +1,7 @@
 // Blocking puts go to the core at once, collectively; nonblocking ones are kept, their data where PnetCDF would have them.
 #include "put.hpp"
 
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -26,10 +27,11 @@ struct Request {
   const Variable* variable = nullptr;
   Selection selection;
   BufferLayout layout;
-  bool mapped = false;    // by imap
   bool converts = false;
-  Index count = nullptr;  // with imap: the shape in which the buffer is read
-  Index imap = nullptr;
+  bool mapped = false;  // by imap
+  Mapping mapping;
+
+  const Mapping* map() const { return mapped ? &mapping : nullptr; }
 };
 
 struct VarArguments {
@@ -42,9 +44,11 @@ struct VarnArguments {
 
 int select(OpenFile&, const Variable& variable, const VarArguments& arguments, Request& request) {
   if (int err = select_block(variable, arguments.start, arguments.count, arguments.stride, request.selection)) return err;
-  request.count = arguments.count;
-  request.imap = arguments.imap;
   request.mapped = is_mapped({arguments.count, variable.dims()}, arguments.imap);
+  if (request.mapped) {
+    request.mapping.count.assign(arguments.count, arguments.count + variable.dims());
+    request.mapping.imap.assign(arguments.imap, arguments.imap + variable.dims());
+  }
   return NC_NOERR;
 }
 
@@ -62,23 +66,14 @@ int understand(OpenFile& file, int id, const Arguments& arguments, const Buffer&
   return NC_NOERR;
 }
 
-// The elements in the order of the put, one after the other. Where the buffer is not like that, `packed` holds a copy.
-int line_up(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed, const std::byte*& elements) {
+// The elements side by side (an imap counts in these). Where the buffer has gaps, `packed` holds a copy.
+int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed, const std::byte*& elements) {
   elements = static_cast<const std::byte*>(buffer.memory);
-  const std::size_t each = size_of(request.layout.element);
-  const std::size_t bytes = static_cast<std::size_t>(request.selection.elements) * each;
-  if (!request.layout.contiguous) {
-    packed.reset(new std::byte[bytes]);
-    if (int err = pack(buffer.memory, buffer.count, buffer.type, packed.get(), static_cast<std::int64_t>(bytes))) return err;
-    elements = packed.get();
-  }
-  if (request.mapped) {
-    std::unique_ptr<std::byte[]> lined_up(new std::byte[bytes]);
-    gather(elements, each, {request.count, request.variable->dims()}, request.imap, lined_up.get());
-    packed = std::move(lined_up);
-    elements = packed.get();
-  }
-  return NC_NOERR;
+  if (request.layout.contiguous) return NC_NOERR;
+  const std::int64_t bytes = request.selection.elements * static_cast<std::int64_t>(size_of(request.layout.element));
+  packed.reset(new std::byte[static_cast<std::size_t>(bytes)]);
+  elements = packed.get();
+  return pack(buffer.memory, buffer.count, buffer.type, packed.get(), bytes);
 }
 
 // ---- blocking ----
@@ -94,9 +89,11 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buf
       if (int err = understand(file, id, arguments, buffer, request)) return err;
       if (request.selection.elements == 0) return NC_NOERR;
       const std::byte* elements = nullptr;
-      if (int err = line_up(request, buffer, packed, elements)) return err;
-      if (!request.converts) return batch.add(*request.variable, request.selection, elements);
-      return batch.add_converted(*request.variable, request.selection, elements, request.layout.element);
+      if (int err = close_gaps(request, buffer, packed, elements)) return err;
+      if (!request.converts && !request.mapped) return batch.add(*request.variable, request.selection, elements, swap_of(*request.variable));
+      Conversion conversion;
+      if (int err = conversion_for(file, *request.variable, request.layout.element, conversion)) return err;
+      return batch.add_converted(*request.variable, request.selection, elements, conversion, request.map());
     });
   }
   bool unused = false;
@@ -113,13 +110,23 @@ bool may_stay_in_place(const OpenFile& file, const Request& request, std::int64_
   return bytes > copied_up_to;
 }
 
-// Copies the data, in the variable's type and this machine's byte order. NC_ERANGE is a remark.
-int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std::byte* to) {
+// Copies the data, and tells what is left to do to them. NC_ERANGE is a remark.
+int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std::byte* to, Swap& swap) {
+  const std::int64_t elements = request.selection.elements;
+  if (!request.converts && !request.mapped) {
+    const std::int64_t bytes = elements * request.variable->element_bytes;
+    swap = swap_of(*request.variable);
+    if (!request.layout.contiguous) return pack(buffer.memory, buffer.count, buffer.type, to, bytes);
+    std::memcpy(to, buffer.memory, static_cast<std::size_t>(bytes));
+    return NC_NOERR;
+  }
   std::unique_ptr<std::byte[]> packed;
-  const std::byte* elements = nullptr;
-  if (int err = line_up(request, buffer, packed, elements)) return err;
-  return store_as(file, *request.variable, elements, request.layout.element, request.selection.elements,
-                  request.converts, to);
+  const std::byte* from = nullptr;
+  if (int err = close_gaps(request, buffer, packed, from)) return err;
+  Conversion conversion;
+  if (int err = conversion_for(file, *request.variable, request.layout.element, conversion)) return err;
+  swap = Swap::none;
+  return copy_converted(from, elements, request.map(), conversion, to);
 }
 
 template <class Arguments>
@@ -136,6 +143,7 @@ int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffe
   int err = NC_NOERR;
   if (!buffered && may_stay_in_place(file, request, bytes)) {
     put->data = static_cast<const std::byte*>(buffer.memory);
+    put->swap = swap_of(*put->variable);
   } else {
     std::byte* copy = nullptr;
     if (buffered) {
@@ -146,7 +154,7 @@ int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffe
       put->owned.reset(new std::byte[static_cast<std::size_t>(bytes)]);
       copy = put->owned.get();
     }
-    err = guarded([&] { return copy_data(file, request, buffer, copy); });
+    err = guarded([&] { return copy_data(file, request, buffer, copy, put->swap); });
     if (err != NC_NOERR && err != NC_ERANGE) {
       if (buffered) file.attached->give_back(put->slot), file.attached->reclaim();
       return err;
@@ -177,7 +185,14 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
              MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active() || (how & mode::collective) == 0) {
-    return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, how);
+    const int err =
+        file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, how);
+    // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.
+    if (file.active() && err == NC_ERANGE) {
+      const int waited = file.stock.wait(file.stock_file, NC_PUT_REQ_ALL, nullptr, nullptr, mode::independent);
+      if (waited != NC_NOERR) return waited;
+    }
+    return err;
   }
   return guarded([&] {
     return put_collective(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, how);

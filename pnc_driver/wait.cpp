@@ -146,7 +146,7 @@ int wait_checked(OpenFile& file, int count, int* requests, int* statuses, int ho
   if (problem == NC_NOERR) {
     problem = guarded([&] {
       for (const PendingPut* put : ending.puts) {
-        if (int err = batch.add(*put->variable, put->selection, put->data)) return err;
+        if (int err = batch.add(*put->variable, put->selection, put->data, put->swap)) return err;
       }
       return NC_NOERR;
     });

@@ -802,7 +802,7 @@ std::vector<Scenario> scenarios() {
   for (int format : {1, 2, 5}) add("convert cdf" + std::to_string(format), [format](Run& run) { convert_everything(run, format); });
   add("text", refuse_text);
   for (int format : {1, 5}) add("records cdf" + std::to_string(format), [format](Run& run) { grow_records(run, format); });
-  add("pieces over records", pieces_over_records);
+  if (can_switch()) add("pieces over records", pieces_over_records);
   add("waits", wait_in_all_ways);
   add("buffered", buffered_puts);
   add("many", [](Run& run) { many_requests(run, 3000); });

@@ -378,6 +378,8 @@ class Player {
         Call call = draw(dice, v, static_cast<int>(n), known, dice.one_in(3), false);
         if (call.shape == Shape::varn && call.starts.empty()) continue;
         call.method = dice.one_in(2) ? Method::independent : dice.one_in(2) ? Method::iput : Method::bput;
+        // PnetCDF leaves an independent varn undone when a value is out of range.
+        if (call.method == Method::independent && call.shape == Shape::varn) fill_buffer(call, dice.next(), false);
         run_.code(std::string(name_of(call.method)) + " " + name_of(call.shape), perform(file_, call));
         if (call.method != Method::independent) {
           int status = -1;
