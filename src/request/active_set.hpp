@@ -1,4 +1,5 @@
-// Finds, among very many requests, the few that have something below a round's limit, without asking the others.
+// Finds, among very many requests, the few that have something below a round's limit, without asking the
+// others.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +9,10 @@
 
 namespace forebay {
 
-/// A tree of minima over the requests in program order: each leaf is a lower bound of what its request has left, each node
-/// the least of its 16 children. A round costs what it visits, whether requests are few or 10^5; a request that is not reached
-/// is not even started, so that cursors which index themselves do it late, and let go when they are through.
+/// A tree of minima over the requests in program order: each leaf is a lower bound of what its request has
+/// left, each node the least of its 16 children. A round costs what it visits, whether requests are few or
+/// 10^5; a request that is not reached is not even started, so that cursors which index themselves do it
+/// late, and let go when they are through.
 class ActiveSet {
  public:
   /// Keeps copies of the puts (two pointers each).
@@ -32,14 +34,16 @@ class ActiveSet {
       levels_[0][i] = hull.empty() ? kNoOffset : hull.begin;
     }
     for (std::size_t level = 1; level < levels_.size(); ++level) {
-      for (std::size_t i = 0; i * fan_out < levels_[level - 1].size(); ++i) levels_[level][i] = least(level - 1, i);
+      for (std::size_t i = 0; i * fan_out < levels_[level - 1].size(); ++i)
+        levels_[level][i] = least(level - 1, i);
     }
   }
 
   /// A lower bound of the next offset over all requests; kNoOffset when all are through.
   std::int64_t next() const { return least(levels_.size() - 1, 0); }
 
-  /// Calls f(Put&) in program order for each request with peek() < limit. What f leaves untaken is found again.
+  /// Calls f(Put&) in program order for each request with peek() < limit. What f leaves untaken is found
+  /// again.
   template <class F>
   void visit(std::int64_t limit, F&& f) {
     visit_children(levels_.size() - 1, 0, limit, f);

@@ -8,10 +8,18 @@
 
 namespace forebay {
 
-inline std::uint8_t byte_swap(std::uint8_t value) { return value; }
-inline std::uint16_t byte_swap(std::uint16_t value) { return __builtin_bswap16(value); }
-inline std::uint32_t byte_swap(std::uint32_t value) { return __builtin_bswap32(value); }
-inline std::uint64_t byte_swap(std::uint64_t value) { return __builtin_bswap64(value); }
+inline std::uint8_t byte_swap(std::uint8_t value) {
+  return value;
+}
+inline std::uint16_t byte_swap(std::uint16_t value) {
+  return __builtin_bswap16(value);
+}
+inline std::uint32_t byte_swap(std::uint32_t value) {
+  return __builtin_bswap32(value);
+}
+inline std::uint64_t byte_swap(std::uint64_t value) {
+  return __builtin_bswap64(value);
+}
 
 template <class Word>
 inline Word load(const std::byte* from) {
@@ -30,7 +38,8 @@ inline void swap_one(const std::byte* from, std::byte* to) {
   store(to, byte_swap(load<Word>(from)));
 }
 
-/// Copies length > 0 bytes that do not overlap. Short lengths are two moves that may overlap each other: no call, no loop.
+/// Copies length > 0 bytes that do not overlap. Short lengths are two moves that may overlap each other: no
+/// call, no loop.
 inline void copy_bytes(const std::byte* from, std::byte* to, std::size_t length) {
   struct Wide {
     std::uint64_t low, high;
@@ -56,8 +65,9 @@ inline void copy_bytes(const std::byte* from, std::byte* to, std::size_t length)
   }
 }
 
-/// Turns `count` elements round. `from` and `to` must not overlap, unless they are the same. Words of eight bytes are the
-/// unit of work: x86-64's baseline has no byte shuffle, and so a compiler's vectors are no faster.
+/// Turns `count` elements round. `from` and `to` must not overlap, unless they are the same. Words of eight
+/// bytes are the unit of work: x86-64's baseline has no byte shuffle, and so a compiler's vectors are no
+/// faster.
 template <class Word>
 inline void swap_many(const std::byte* from, std::byte* to, std::size_t count) {
   static_assert(sizeof(Word) > 1);

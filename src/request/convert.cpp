@@ -15,18 +15,19 @@
 namespace forebay {
 
 struct Converter::Kernel {
-  bool (*strided)(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count, const std::byte* fill);
+  bool (*strided)(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count,
+                  const std::byte* fill);
   bool (*contiguous)(const std::byte* in, std::byte* out, std::size_t count, const std::byte* fill);
-  bool (*runs)(std::span<const Run> runs, const std::byte* memory, std::byte* destination, std::int64_t origin,
-               const std::byte* fill);
+  bool (*runs)(std::span<const Run> runs, const std::byte* memory, std::byte* destination,
+               std::int64_t origin, const std::byte* fill);
 };
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// One element by rule. Each pair of types has elements that are `plain`: in range, and C says what their conversion is. The
-// loops convert those without a branch; the others are redone one by one.
+// One element by rule. Each pair of types has elements that are `plain`: in range, and C says what their
+// conversion is. The loops convert those without a branch; the others are redone one by one.
 
 template <class To, class From>
 constexpr bool is_plain(From value) {
@@ -38,15 +39,18 @@ constexpr bool is_plain(From value) {
   } else if constexpr (std::is_integral_v<To>) {
     // The greatest 64-bit integers round to 2^63 and 2^64 and are not reached; NaN compares false.
     const auto number = static_cast<double>(value);
-    const bool below = sizeof(To) == 8 ? number < static_cast<double>(Limits::max()) : number <= static_cast<double>(Limits::max());
+    const bool below = sizeof(To) == 8 ? number < static_cast<double>(Limits::max())
+                                       : number <= static_cast<double>(Limits::max());
     return below & (number >= static_cast<double>(Limits::min()));
   } else {
     const auto number = static_cast<double>(value);
-    return !((number > static_cast<double>(Limits::max())) | (number < static_cast<double>(Limits::lowest())));
+    return !((number > static_cast<double>(Limits::max())) |
+             (number < static_cast<double>(Limits::lowest())));
   }
 }
 
-// What is in range: plain elements, and from floating-point numbers to integers also NaN and the rounded limit.
+// What is in range: plain elements, and from floating-point numbers to integers also NaN and the rounded
+// limit.
 template <class To, class From>
 bool is_in_range(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
@@ -58,14 +62,15 @@ bool is_in_range(From value) {
   }
 }
 
-// Conversion to an integer where C leaves it open: the stock library stores what the machine's instructions give, so we say
-// what that is.
+// Conversion to an integer where C leaves it open: the stock library stores what the machine's instructions
+// give, so we say what that is.
 template <class To>
 To machine_integer(double value) {
 #if defined(__x86_64__) || defined(__i386__)
-  // There are signed conversions only; what does not fit gives the least integer. Less than 32 bits go by way of 32, unsigned
-  // 32 by way of 64, and unsigned 64 in two halves.
-  using Way = std::conditional_t<(sizeof(To) < 4 || std::is_same_v<To, std::int32_t>), std::int32_t, std::int64_t>;
+  // There are signed conversions only; what does not fit gives the least integer. Less than 32 bits go by way
+  // of 32, unsigned 32 by way of 64, and unsigned 64 in two halves.
+  using Way =
+      std::conditional_t<(sizeof(To) < 4 || std::is_same_v<To, std::int32_t>), std::int32_t, std::int64_t>;
   constexpr double limit = sizeof(Way) == 4 ? 2147483648.0 : 9223372036854775808.0;
   const auto convert = [](double number) {
     const double whole = std::trunc(number);
@@ -79,8 +84,10 @@ To machine_integer(double value) {
   // Conversions saturate, and NaN gives zero. Less than 32 bits go by way of 32.
   using Way = std::conditional_t<(sizeof(To) < 4), std::int32_t, To>;
   if (std::isnan(value)) return 0;
-  if (value >= static_cast<double>(std::numeric_limits<Way>::max())) return static_cast<To>(std::numeric_limits<Way>::max());
-  if (value <= static_cast<double>(std::numeric_limits<Way>::min())) return static_cast<To>(std::numeric_limits<Way>::min());
+  if (value >= static_cast<double>(std::numeric_limits<Way>::max()))
+    return static_cast<To>(std::numeric_limits<Way>::max());
+  if (value <= static_cast<double>(std::numeric_limits<Way>::min()))
+    return static_cast<To>(std::numeric_limits<Way>::min());
   return static_cast<To>(static_cast<Way>(value));
 #endif
 }
@@ -132,7 +139,8 @@ inline bool convert_elements(const std::byte* in, std::ptrdiff_t stride, std::by
     }
     if (!plain) [[unlikely]] {
       for (std::size_t i = 0; i < n; ++i) {
-        bad |= convert_any<To, From>(in + static_cast<std::ptrdiff_t>(i) * stride, out + i * sizeof(To), fill);
+        bad |=
+            convert_any<To, From>(in + static_cast<std::ptrdiff_t>(i) * stride, out + i * sizeof(To), fill);
       }
     }
     in += static_cast<std::ptrdiff_t>(n) * stride;
@@ -143,7 +151,8 @@ inline bool convert_elements(const std::byte* in, std::ptrdiff_t stride, std::by
 }
 
 template <class To, class From>
-bool convert_strided(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count, const std::byte* fill) {
+bool convert_strided(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count,
+                     const std::byte* fill) {
   return convert_elements<To, From>(in, stride, out, count, fill);
 }
 
@@ -179,20 +188,23 @@ bool convert_cut_run(const Run& run, const std::byte* memory, std::byte* to, con
   return bad;
 }
 
-// 1 to 4 whole elements without a branch on how many: elements 1 and 2 are the last once more where there are fewer.
+// 1 to 4 whole elements without a branch on how many: elements 1 and 2 are the last once more where there are
+// fewer.
 template <class To, class From>
 inline bool convert_few(const std::byte* from, std::byte* to, std::int64_t count) {
   const std::int64_t last = count - 1;
   bool plain = true;
-  for (const std::int64_t i : {std::int64_t{0}, std::min<std::int64_t>(1, last), std::min<std::int64_t>(2, last), last}) {
-    plain &= convert_plain<To, From>(from + i * static_cast<std::int64_t>(sizeof(From)), to + i * static_cast<std::int64_t>(sizeof(To)));
+  for (const std::int64_t i :
+       {std::int64_t{0}, std::min<std::int64_t>(1, last), std::min<std::int64_t>(2, last), last}) {
+    plain &= convert_plain<To, From>(from + i * static_cast<std::int64_t>(sizeof(From)),
+                                     to + i * static_cast<std::int64_t>(sizeof(To)));
   }
   return plain;
 }
 
 template <class To, class From>
-bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte* destination, std::int64_t origin,
-                  const std::byte* fill) {
+bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte* destination,
+                  std::int64_t origin, const std::byte* fill) {
   constexpr std::int64_t size = sizeof(To);
   const auto memory_of = [&](const Run& run) {
     return memory + static_cast<std::size_t>(run.stream) / sizeof(To) * sizeof(From);
@@ -206,7 +218,8 @@ bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte*
   bool bad = false;
   bool plain = true;
   if (lengths == size && (streams & (size - 1)) == 0 && size > 1) {  // single elements, all of them
-    for (const Run& run : runs) plain &= convert_plain<To, From>(memory_of(run), destination + (run.file - origin));
+    for (const Run& run : runs)
+      plain &= convert_plain<To, From>(memory_of(run), destination + (run.file - origin));
   } else {
     for (const Run& run : runs) {
       std::byte* to = destination + (run.file - origin);
@@ -215,26 +228,29 @@ bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte*
       } else if (run.length <= 4 * size) {
         plain &= convert_few<To, From>(memory_of(run), to, run.length / size);
       } else {
-        bad |= convert_contiguous<To, From>(memory_of(run), to, static_cast<std::size_t>(run.length / size), fill);
+        bad |= convert_contiguous<To, From>(memory_of(run), to, static_cast<std::size_t>(run.length / size),
+                                            fill);
       }
     }
   }
   if (!plain) [[unlikely]] {
     // All once more with care, in the order of the runs, since they may overlap.
-    for (const Run& run : runs) bad |= convert_cut_run<To, From>(run, memory, destination + (run.file - origin), fill);
+    for (const Run& run : runs)
+      bad |= convert_cut_run<To, From>(run, memory, destination + (run.file - origin), fill);
   }
   return bad;
 }
 
 // The types by their numbers; 0 is none.
-using Types = std::tuple<void, std::int8_t, std::uint8_t /* text */, std::int16_t, std::int32_t, float, double, std::uint8_t,
-                         std::uint16_t, std::uint32_t, std::int64_t, std::uint64_t>;
+using Types = std::tuple<void, std::int8_t, std::uint8_t /* text */, std::int16_t, std::int32_t, float,
+                         double, std::uint8_t, std::uint16_t, std::uint32_t, std::int64_t, std::uint64_t>;
 constexpr std::size_t type_count = std::tuple_size_v<Types>;
 template <std::size_t i>
 using TypeOf = std::tuple_element_t<i, Types>;
 
 template <class To, class From>
-constexpr Converter::Kernel kernel_of = {&convert_strided<To, From>, &convert_contiguous<To, From>, &convert_runs<To, From>};
+constexpr Converter::Kernel kernel_of = {&convert_strided<To, From>, &convert_contiguous<To, From>,
+                                         &convert_runs<To, From>};
 
 template <std::size_t external, std::size_t... memory>
 constexpr std::array<const Converter::Kernel*, type_count> kernel_row(std::index_sequence<memory...>) {
@@ -256,8 +272,12 @@ constexpr std::array<std::int64_t, type_count> sizes = {0, 1, 1, 2, 4, 4, 8, 1, 
 
 }  // namespace
 
-std::int64_t element_size(ExternalType type) { return sizes[static_cast<std::size_t>(type)]; }
-std::int64_t element_size(MemoryType type) { return sizes[static_cast<std::size_t>(type)]; }
+std::int64_t element_size(ExternalType type) {
+  return sizes[static_cast<std::size_t>(type)];
+}
+std::int64_t element_size(MemoryType type) {
+  return sizes[static_cast<std::size_t>(type)];
+}
 
 bool convertible(ExternalType external, MemoryType memory) {
   return (external == ExternalType::text) == (memory == MemoryType::text);
@@ -267,17 +287,39 @@ std::array<std::byte, 8> default_fill(ExternalType type) {
   std::array<std::byte, 8> fill{};
   const auto set = [&](auto value) { store(fill.data(), value); };
   switch (type) {
-    case ExternalType::i8: set(std::int8_t{-127}); break;
-    case ExternalType::text: set(std::uint8_t{0}); break;
-    case ExternalType::i16: set(std::int16_t{-32767}); break;
-    case ExternalType::i32: set(std::int32_t{-2147483647}); break;
-    case ExternalType::f32: set(9.9692099683868690e+36f); break;
-    case ExternalType::f64: set(9.9692099683868690e+36); break;
-    case ExternalType::u8: set(std::uint8_t{255}); break;
-    case ExternalType::u16: set(std::uint16_t{65535}); break;
-    case ExternalType::u32: set(std::uint32_t{4294967295u}); break;
-    case ExternalType::i64: set(std::int64_t{-9223372036854775806}); break;
-    case ExternalType::u64: set(std::uint64_t{18446744073709551614u}); break;
+    case ExternalType::i8:
+      set(std::int8_t{-127});
+      break;
+    case ExternalType::text:
+      set(std::uint8_t{0});
+      break;
+    case ExternalType::i16:
+      set(std::int16_t{-32767});
+      break;
+    case ExternalType::i32:
+      set(std::int32_t{-2147483647});
+      break;
+    case ExternalType::f32:
+      set(9.9692099683868690e+36f);
+      break;
+    case ExternalType::f64:
+      set(9.9692099683868690e+36);
+      break;
+    case ExternalType::u8:
+      set(std::uint8_t{255});
+      break;
+    case ExternalType::u16:
+      set(std::uint16_t{65535});
+      break;
+    case ExternalType::u32:
+      set(std::uint32_t{4294967295u});
+      break;
+    case ExternalType::i64:
+      set(std::int64_t{-9223372036854775806});
+      break;
+    case ExternalType::u64:
+      set(std::uint64_t{18446744073709551614u});
+      break;
   }
   return fill;
 }
@@ -288,7 +330,8 @@ Converter::Converter(ExternalType external, MemoryType memory, const void* fill,
       has_fill_(fill != nullptr),
       big_endian_(options.big_endian) {
   assert(convertible(external, memory));
-  if (options.classic_bytes && external == ExternalType::i8 && memory == MemoryType::u8) memory = MemoryType::i8;
+  if (options.classic_bytes && external == ExternalType::i8 && memory == MemoryType::u8)
+    memory = MemoryType::i8;
   kernel_ = kernels[static_cast<std::size_t>(external)][static_cast<std::size_t>(memory)];
   if (has_fill_) std::memcpy(fill_.data(), fill, static_cast<std::size_t>(external_size_));
 }
@@ -297,10 +340,17 @@ Converter::Converter(ExternalType external, MemoryType memory, const void* fill,
 bool Converter::finish(std::byte* out, std::size_t count, bool bad) const {
   if (big_endian_) return bad;
   switch (external_size_) {
-    case 2: swap_many<std::uint16_t>(out, out, count); break;
-    case 4: swap_many<std::uint32_t>(out, out, count); break;
-    case 8: swap_many<std::uint64_t>(out, out, count); break;
-    default: break;
+    case 2:
+      swap_many<std::uint16_t>(out, out, count);
+      break;
+    case 4:
+      swap_many<std::uint32_t>(out, out, count);
+      break;
+    case 8:
+      swap_many<std::uint64_t>(out, out, count);
+      break;
+    default:
+      break;
   }
   return bad;
 }
@@ -309,7 +359,8 @@ bool Converter::convert(const std::byte* in, std::byte* out, std::size_t count) 
   return finish(out, count, kernel_->contiguous(in, out, count, fill()));
 }
 
-bool Converter::convert_strided(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count) const {
+bool Converter::convert_strided(const std::byte* in, std::ptrdiff_t stride, std::byte* out,
+                                std::size_t count) const {
   return finish(out, count, kernel_->strided(in, stride, out, count, fill()));
 }
 
@@ -319,8 +370,8 @@ bool Converter::convert_runs(std::span<const Run> runs, const std::byte* memory,
   return kernel_->runs(runs, memory, destination, origin, fill());
 }
 
-bool convert(ExternalType external, MemoryType memory, const void* in, void* out, std::size_t count, const void* fill,
-             ConvertOptions options) {
+bool convert(ExternalType external, MemoryType memory, const void* in, void* out, std::size_t count,
+             const void* fill, ConvertOptions options) {
   const Converter converter(external, memory, fill, options);
   return converter.convert(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count);
 }

@@ -33,10 +33,11 @@ struct ConvertOptions {
 
 /// How one pair of types is converted. Looked up once, used for any number of elements.
 ///
-/// Range rules are netCDF's. An element is out of range when it is greater than the external type's greatest value or less than
-/// its least, both rounded to double where the element is a floating-point number; the infinities are out of range of any other
-/// floating-point type, not of their own; NaN is in range of everything, integers included. `fill` is stored for an element out
-/// of range: a value of the external type in native form; null stores what the machine's own conversion gives.
+/// Range rules are netCDF's. An element is out of range when it is greater than the external type's greatest
+/// value or less than its least, both rounded to double where the element is a floating-point number; the
+/// infinities are out of range of any other floating-point type, not of their own; NaN is in range of
+/// everything, integers included. `fill` is stored for an element out of range: a value of the external type
+/// in native form; null stores what the machine's own conversion gives.
 class Converter {
  public:
   /// The types must be convertible.
@@ -53,9 +54,10 @@ class Converter {
   /// `count` elements `stride` bytes apart in memory.
   bool convert_strided(const std::byte* in, std::ptrdiff_t stride, std::byte* out, std::size_t count) const;
 
-  /// Runs of a stream of these elements, as Source::produce has them, from memory where the elements lie side by side. The
-  /// file's order only.
-  bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte* destination, std::int64_t origin) const;
+  /// Runs of a stream of these elements, as Source::produce has them, from memory where the elements lie side
+  /// by side. The file's order only.
+  bool convert_runs(std::span<const Run> runs, const std::byte* memory, std::byte* destination,
+                    std::int64_t origin) const;
 
   struct Kernel;  ///< the loops of one pair of types
 
@@ -72,7 +74,7 @@ class Converter {
 };
 
 /// One call for one array: true when any element was out of range.
-bool convert(ExternalType external, MemoryType memory, const void* in, void* out, std::size_t count, const void* fill,
-             ConvertOptions options = {});
+bool convert(ExternalType external, MemoryType memory, const void* in, void* out, std::size_t count,
+             const void* fill, ConvertOptions options = {});
 
 }  // namespace forebay

@@ -7,9 +7,12 @@
 
 namespace forebay {
 
-GatherSource::GatherSource(const void* memory, std::span<const std::int64_t> count, std::span<const std::int64_t> imap,
-                           ExternalType external, MemoryType type, const void* fill, ConvertOptions options)
-    : memory_(static_cast<const std::byte*>(memory)), converter_(external, type, fill, options), at_(memory_) {
+GatherSource::GatherSource(const void* memory, std::span<const std::int64_t> count,
+                           std::span<const std::int64_t> imap, ExternalType external, MemoryType type,
+                           const void* fill, ConvertOptions options)
+    : memory_(static_cast<const std::byte*>(memory)),
+      converter_(external, type, fill, options),
+      at_(memory_) {
   assert(count.size() == imap.size());
   for (std::size_t d = 0; d < count.size(); ++d) {
     const std::int64_t stride = imap[d] * converter_.memory_size();

@@ -12,7 +12,8 @@ namespace forebay {
 class ConvertSource final : public Source {
  public:
   /// `memory` is not copied. For `fill` see Converter.
-  ConvertSource(const void* memory, ExternalType external, MemoryType type, const void* fill, ConvertOptions options = {})
+  ConvertSource(const void* memory, ExternalType external, MemoryType type, const void* fill,
+                ConvertOptions options = {})
       : memory_(static_cast<const std::byte*>(memory)), converter_(external, type, fill, options) {}
 
   void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
@@ -28,8 +29,9 @@ class ConvertSource final : public Source {
   bool range_error_ = false;
 };
 
-/// Elements scattered over memory by an imap, as netCDF's varm has them: element (i0, i1, …) of a box of `count`, in row-major
-/// order in the stream, lies sum(i * imap) elements from the beginning of memory. Converts like ConvertSource.
+/// Elements scattered over memory by an imap, as netCDF's varm has them: element (i0, i1, …) of a box of
+/// `count`, in row-major order in the stream, lies sum(i * imap) elements from the beginning of memory.
+/// Converts like ConvertSource.
 class GatherSource final : public Source {
  public:
   GatherSource(const void* memory, std::span<const std::int64_t> count, std::span<const std::int64_t> imap,
@@ -50,7 +52,7 @@ class GatherSource final : public Source {
 
   const std::byte* memory_;
   Converter converter_;
-  std::vector<Dim> dims_;    // slowest first, merged; at least one
+  std::vector<Dim> dims_;     // slowest first, merged; at least one
   std::int64_t element_ = 0;  // where dims_ and at_ stand
   const std::byte* at_;
   bool range_error_ = false;

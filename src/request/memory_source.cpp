@@ -8,8 +8,8 @@
 namespace forebay {
 namespace {
 
-// Moves a run of 1 to 4 whole words without a branch on how many: words 1 and 2 move again what word 3, the last, moves
-// where the run is shorter. Piece lengths of real decompositions are small and unpredictable.
+// Moves a run of 1 to 4 whole words without a branch on how many: words 1 and 2 move again what word 3, the
+// last, moves where the run is shorter. Piece lengths of real decompositions are small and unpredictable.
 template <class Word, bool swap>
 inline void move_few(const std::byte* from, std::byte* to, std::int64_t length) {
   constexpr std::int64_t width = sizeof(Word);
@@ -24,7 +24,8 @@ inline void move_few(const std::byte* from, std::byte* to, std::int64_t length) 
   }
 }
 
-// A run that begins or ends inside an element: byte p of the swapped stream is byte p ^ (width - 1) of memory.
+// A run that begins or ends inside an element: byte p of the swapped stream is byte p ^ (width - 1) of
+// memory.
 template <class Word>
 void swap_partial(const Run& run, const std::byte* memory, std::byte* to) {
   constexpr std::int64_t mask = sizeof(Word) - 1;
@@ -40,7 +41,8 @@ void swap_partial(const Run& run, const std::byte* memory, std::byte* to) {
 
 // `single`: all runs of the batch are one word long, and begin at one.
 template <class Word, bool swap>
-void move_runs(std::span<const Run> runs, bool single, const std::byte* memory, std::byte* destination, std::int64_t origin) {
+void move_runs(std::span<const Run> runs, bool single, const std::byte* memory, std::byte* destination,
+               std::int64_t origin) {
   constexpr std::int64_t width = sizeof(Word);
   if (single) {
     for (const Run& run : runs) {
@@ -85,22 +87,23 @@ struct Common {
 };
 
 template <class Word>
-void swap_runs(std::span<const Run> runs, const Common& common, const std::byte* memory, std::byte* destination,
-               std::int64_t origin) {
+void swap_runs(std::span<const Run> runs, const Common& common, const std::byte* memory,
+               std::byte* destination, std::int64_t origin) {
   constexpr std::int64_t width = sizeof(Word);
   const bool single = common.all_of(width) && (common.streams_or & (width - 1)) == 0;
   move_runs<Word, true>(runs, single, memory, destination, origin);
 }
 
-void copy_runs(std::span<const Run> runs, const Common& common, const std::byte* memory, std::byte* destination,
-               std::int64_t origin) {
+void copy_runs(std::span<const Run> runs, const Common& common, const std::byte* memory,
+               std::byte* destination, std::int64_t origin) {
   if ((common.lengths_or & 7) == 0) {
     move_runs<std::uint64_t, false>(runs, common.all_of(8), memory, destination, origin);
   } else if ((common.lengths_or & 3) == 0) {
     move_runs<std::uint32_t, false>(runs, common.all_of(4), memory, destination, origin);
   } else {
     for (const Run& run : runs) {
-      copy_bytes(memory + run.stream, destination + (run.file - origin), static_cast<std::size_t>(run.length));
+      copy_bytes(memory + run.stream, destination + (run.file - origin),
+                 static_cast<std::size_t>(run.length));
     }
   }
 }
@@ -110,10 +113,14 @@ void copy_runs(std::span<const Run> runs, const Common& common, const std::byte*
 void MemorySource::produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) {
   const Common common(runs);
   switch (swap_) {
-    case Swap::none: return copy_runs(runs, common, memory_, destination, origin);
-    case Swap::two: return swap_runs<std::uint16_t>(runs, common, memory_, destination, origin);
-    case Swap::four: return swap_runs<std::uint32_t>(runs, common, memory_, destination, origin);
-    case Swap::eight: return swap_runs<std::uint64_t>(runs, common, memory_, destination, origin);
+    case Swap::none:
+      return copy_runs(runs, common, memory_, destination, origin);
+    case Swap::two:
+      return swap_runs<std::uint16_t>(runs, common, memory_, destination, origin);
+    case Swap::four:
+      return swap_runs<std::uint32_t>(runs, common, memory_, destination, origin);
+    case Swap::eight:
+      return swap_runs<std::uint64_t>(runs, common, memory_, destination, origin);
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace forebay {
 
-PieceBuckets::PieceBuckets(const PieceList& list, const PieceMapping& map, Extent hull, std::int64_t index_bytes)
+PieceBuckets::PieceBuckets(const PieceList& list, const PieceMapping& map, Extent hull,
+                           std::int64_t index_bytes)
     : list_(list), map_(map), hull_(hull), index_bytes_(std::max<std::int64_t>(index_bytes, 4096)) {
   if (map_.record_elements != 0) by_record_ = FastDivide(map_.record_elements);
 }
@@ -19,11 +20,12 @@ void PieceBuckets::start(std::int64_t round_bytes) {
   by_round_ = FastDivide(round_bytes);
   end_round_ = (hull_.end - 1) / round_bytes + 1;
   constexpr std::int64_t int32_bytes = std::int64_t{1} << 31;
-  narrow_ = list_.elements() < (std::int64_t{1} << 32) && list_.longest() * map_.element_bytes < int32_bytes &&
-            round_bytes < int32_bytes;
+  narrow_ = list_.elements() < (std::int64_t{1} << 32) &&
+            list_.longest() * map_.element_bytes < int32_bytes && round_bytes < int32_bytes;
   // An eighth of the bound each for the counts of cells and of rounds, the rest for the fragments.
   max_cells_ = index_bytes_ / 8 / static_cast<std::int64_t>(sizeof cells_[0]);
-  max_entries_ = std::min<std::int64_t>(index_bytes_ * 3 / 4 / static_cast<std::int64_t>(entry_bytes()), 0xFFFFFFFF);
+  max_entries_ =
+      std::min<std::int64_t>(index_bytes_ * 3 / 4 / static_cast<std::int64_t>(entry_bytes()), 0xFFFFFFFF);
   release();
   mode_ = Mode::fresh;
   cells_begin_ = cells_end_ = next_round_ = hull_.begin / round_bytes;
@@ -38,21 +40,24 @@ void PieceBuckets::release() {
 
 void PieceBuckets::note_peak() {
   const std::size_t now = (cells_.capacity() + bucket_end_.capacity()) * sizeof(std::uint32_t) +
-                          narrow_entries_.capacity() * sizeof(Narrow) + wide_entries_.capacity() * sizeof(Run);
+                          narrow_entries_.capacity() * sizeof(Narrow) +
+                          wide_entries_.capacity() * sizeof(Run);
   peak_bytes_ = std::max(peak_bytes_, now);
 }
 
 std::int64_t PieceBuckets::file_of(std::int64_t element) const {
   if (map_.record_elements == 0) return map_.base + element * map_.element_bytes;
   const std::int64_t record = by_record_(element);
-  return map_.base + record * map_.record_stride_bytes + (element - record * map_.record_elements) * map_.element_bytes;
+  return map_.base + record * map_.record_stride_bytes +
+         (element - record * map_.record_elements) * map_.element_bytes;
 }
 
 Extent PieceBuckets::file_range(const PieceList::Block& block) const {
   return {file_of(block.begin), file_of(block.end - 1) + map_.element_bytes};
 }
 
-// Calls f(Fragment) in list order for each fragment, cut at records but not at rounds, that meets [begin, end).
+// Calls f(Fragment) in list order for each fragment, cut at records but not at rounds, that meets [begin,
+// end).
 template <class F>
 void PieceBuckets::for_each_fragment(std::int64_t begin, std::int64_t end, F&& f) {
   ++scans_;
@@ -60,8 +65,8 @@ void PieceBuckets::for_each_fragment(std::int64_t begin, std::int64_t end, F&& f
 }
 
 template <class F>
-void PieceBuckets::walk_blocks(std::size_t first_block, std::size_t last_block, std::int64_t begin, std::int64_t end,
-                               F& f) const {
+void PieceBuckets::walk_blocks(std::size_t first_block, std::size_t last_block, std::int64_t begin,
+                               std::int64_t end, F& f) const {
   const bool gaps_only = list_.constant_length() != 0;
   if (map_.record_elements != 0) {
     gaps_only ? walk<true, true>(first_block, last_block, begin, end, f)
@@ -73,12 +78,15 @@ void PieceBuckets::walk_blocks(std::size_t first_block, std::size_t last_block, 
 }
 
 template <bool gaps_only, bool records, class F>
-void PieceBuckets::walk(std::size_t first_block, std::size_t last_block, std::int64_t begin, std::int64_t end, F& f) const {
+void PieceBuckets::walk(std::size_t first_block, std::size_t last_block, std::int64_t begin, std::int64_t end,
+                        F& f) const {
   const std::int64_t element_bytes = map_.element_bytes;
   const auto emit = [&](std::int64_t file, std::int64_t stream, std::int64_t length) {
     const std::int64_t bytes = length * element_bytes;
-    // file < end and file + bytes > begin, told by one comparison: each alone is a coin toss for the branch predictor.
-    if (static_cast<std::uint64_t>(file + bytes - 1 - begin) < static_cast<std::uint64_t>(end - begin + bytes - 1)) {
+    // file < end and file + bytes > begin, told by one comparison: each alone is a coin toss for the branch
+    // predictor.
+    if (static_cast<std::uint64_t>(file + bytes - 1 - begin) <
+        static_cast<std::uint64_t>(end - begin + bytes - 1)) {
       f(Fragment{file, file + bytes, stream, length});
     }
   };
@@ -91,7 +99,8 @@ void PieceBuckets::walk(std::size_t first_block, std::size_t last_block, std::in
     std::int64_t stream = block.stream;
     std::int64_t gap = 0;
     std::int64_t length = list_.constant_length();
-    for (std::int64_t i = 0; i < PieceList::block_pieces && piece_code::next<gaps_only>(at, gap, length); ++i) {
+    for (std::int64_t i = 0; i < PieceList::block_pieces && piece_code::next<gaps_only>(at, gap, length);
+         ++i) {
       position += gap;
       if constexpr (!records) {
         emit(map_.base + position * element_bytes, stream, length);
@@ -220,8 +229,8 @@ void PieceBuckets::place(std::vector<Entry>& entries, std::uint32_t count) {
       if constexpr (std::is_same_v<Entry, Run>) {
         entry = {fragment.file, fragment.stream * element_bytes, fragment.file_end - fragment.file};
       } else {
-        entry = {static_cast<std::int32_t>(fragment.file - round_begin(round)), static_cast<std::uint32_t>(fragment.stream),
-                 static_cast<std::uint32_t>(fragment.length)};
+        entry = {static_cast<std::int32_t>(fragment.file - round_begin(round)),
+                 static_cast<std::uint32_t>(fragment.stream), static_cast<std::uint32_t>(fragment.length)};
       }
     }
   };
@@ -274,7 +283,8 @@ bool PieceBuckets::settle() {
 Run PieceBuckets::unpack(std::size_t i) const {
   if (mode_ == Mode::streaming || !narrow_) return wide_entries_[i];
   const Narrow& entry = narrow_entries_[i];
-  return {round_begin(round_) + entry.file, entry.stream * map_.element_bytes, entry.length * map_.element_bytes};
+  return {round_begin(round_) + entry.file, entry.stream * map_.element_bytes,
+          entry.length * map_.element_bytes};
 }
 
 std::int64_t PieceBuckets::peek() {

@@ -7,13 +7,14 @@
 
 namespace forebay::piece_code {
 
-// Gaps alone (all lengths equal): a gap, or one of these, the escapes being followed by a gap of 32 or 64 bits.
+// Gaps alone (all lengths equal): a gap, or one of these, the escapes being followed by a gap of 32 or 64
+// bits.
 inline constexpr std::uint16_t gap_end = 0xFFFF;
 inline constexpr std::uint16_t gap_far = 0xFFFE;
 inline constexpr std::uint16_t gap_medium = 0xFFFD;
 
-// Pairs: gap, length. Length 0 is an escape, told by its gap word: the end; gap and length of 64 bits each; or, for any other
-// word, that word is the length and a gap of 32 bits follows.
+// Pairs: gap, length. Length 0 is an escape, told by its gap word: the end; gap and length of 64 bits each;
+// or, for any other word, that word is the length and a gap of 32 bits follows.
 inline constexpr std::uint16_t pair_end = 0;
 inline constexpr std::uint16_t pair_far = 0xFFFF;
 
@@ -27,8 +28,8 @@ inline Int read(const std::uint16_t* at) {
   return value;
 }
 
-/// Reads the piece at `at` and steps over it; false, without a step, at the end. `length` keeps what it holds when
-/// gaps_only.
+/// Reads the piece at `at` and steps over it; false, without a step, at the end. `length` keeps what it holds
+/// when gaps_only.
 template <bool gaps_only>
 inline bool next(const std::uint16_t*& at, std::int64_t& gap, std::int64_t& length) {
   if constexpr (gaps_only) {

@@ -48,7 +48,8 @@ PieceListCursor::~PieceListCursor() = default;
 bool PieceListCursor::read_piece() {
   std::int64_t gap = 0;
   std::int64_t length = list_->constant_length();
-  const bool more = length != 0 ? piece_code::next<true>(at_, gap, length) : piece_code::next<false>(at_, gap, length);
+  const bool more =
+      length != 0 ? piece_code::next<true>(at_, gap, length) : piece_code::next<false>(at_, gap, length);
   file_ += gap * map_.element_bytes;
   left_ = length * map_.element_bytes;
   return more;
@@ -71,7 +72,9 @@ void PieceListCursor::start(std::int64_t round_bytes) {
   }
 }
 
-std::int64_t PieceListCursor::peek() { return buckets_ ? buckets_->peek() : file_; }
+std::int64_t PieceListCursor::peek() {
+  return buckets_ ? buckets_->peek() : file_;
+}
 
 std::size_t PieceListCursor::take(std::int64_t limit, std::span<Run> out) {
   if (buckets_) return buckets_->take(limit, out);
@@ -90,8 +93,9 @@ std::size_t PieceListCursor::take_ascending(std::int64_t limit, std::span<Run> o
   std::int64_t stream = stream_;
   std::int64_t left = left_;
 
-  // One comparison a piece tells all that may happen to it: within a record, offsets go on in file order as they do in the
-  // list, so that a piece beyond the record shows as one beyond `bound` as well as a piece beyond the limit does.
+  // One comparison a piece tells all that may happen to it: within a record, offsets go on in file order as
+  // they do in the list, so that a piece beyond the record shows as one beyond `bound` as well as a piece
+  // beyond the limit does.
   std::int64_t bound = std::min(limit, record_end_);
   const auto enter_record = [&] {  // brings `file`, reckoned on from record_begin_, to its place
     const std::int64_t record_bytes = map_.record_elements * element_bytes;
@@ -142,9 +146,10 @@ std::size_t PieceListCursor::take_ascending(std::int64_t limit, std::span<Run> o
 }
 
 template <class Int>
-std::unique_ptr<DirectListCursor<Int>> DirectListCursor<Int>::make(std::int64_t boxes, const Int* const* starts,
-                                                                   const Int* const* counts, const Int* shape, int ndims,
-                                                                   const PieceMapping& mapping) {
+std::unique_ptr<DirectListCursor<Int>> DirectListCursor<Int>::make(std::int64_t boxes,
+                                                                   const Int* const* starts,
+                                                                   const Int* const* counts, const Int* shape,
+                                                                   int ndims, const PieceMapping& mapping) {
   std::unique_ptr<DirectListCursor> cursor(new DirectListCursor);
   cursor->boxes_ = boxes;
   cursor->starts_ = starts;
@@ -196,7 +201,9 @@ typename DirectListCursor<Int>::Box DirectListCursor<Int>::box(std::int64_t i) c
     box.record = static_cast<std::int64_t>(start[0]);
     d = 1;
   }
-  for (; d < ndims_; ++d) box.offset = box.offset * (d == 0 ? 1 : static_cast<std::int64_t>(shape_[d])) + static_cast<std::int64_t>(start[d]);
+  for (; d < ndims_; ++d)
+    box.offset = box.offset * (d == 0 ? 1 : static_cast<std::int64_t>(shape_[d])) +
+                 static_cast<std::int64_t>(start[d]);
   if (counts_ != nullptr && counts_[i] != nullptr) {
     for (d = 0; d < ndims_; ++d) box.length *= static_cast<std::int64_t>(counts_[i][d]);
   }

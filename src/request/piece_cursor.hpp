@@ -1,4 +1,5 @@
-// Cursors over irregular selections: an encoded list, or the caller's own arrays, placed in the file by a mapping.
+// Cursors over irregular selections: an encoded list, or the caller's own arrays, placed in the file by a
+// mapping.
 #pragma once
 
 #include <memory>
@@ -20,13 +21,15 @@ struct PieceMapping {
 
 class PieceBuckets;
 
-/// The runs of a piece list. An ascending list is walked as it is, and nothing is stored. Any other list is indexed by round,
-/// in as many passes as keep the index within `index_bytes`; within a round its runs come in list order.
+/// The runs of a piece list. An ascending list is walked as it is, and nothing is stored. Any other list is
+/// indexed by round, in as many passes as keep the index within `index_bytes`; within a round its runs come
+/// in list order.
 class PieceListCursor final : public Cursor {
  public:
   static constexpr std::int64_t default_index_bytes = std::int64_t{4} << 20;
 
-  PieceListCursor(PieceListPtr list, const PieceMapping& mapping, std::int64_t index_bytes = default_index_bytes);
+  PieceListCursor(PieceListPtr list, const PieceMapping& mapping,
+                  std::int64_t index_bytes = default_index_bytes);
   ~PieceListCursor() override;
 
   Extent hull() const override { return hull_; }
@@ -48,24 +51,28 @@ class PieceListCursor final : public Cursor {
   std::int64_t alignment_ = 1;
   std::unique_ptr<PieceBuckets> buckets_;  // for a list that does not ascend
 
-  // An ascending walk: the rest of the current piece, and the words after it. file_ is kNoOffset when all are taken.
+  // An ascending walk: the rest of the current piece, and the words after it. file_ is kNoOffset when all are
+  // taken.
   const std::uint16_t* at_ = nullptr;
   std::int64_t file_ = kNoOffset;
   std::int64_t stream_ = 0;
   std::int64_t left_ = 0;
-  std::int64_t record_begin_ = 0;          // of the record that holds file_
-  std::int64_t record_end_ = kNoOffset;    // where its elements end; kNoOffset without records
+  std::int64_t record_begin_ = 0;        // of the record that holds file_
+  std::int64_t record_end_ = kNoOffset;  // where its elements end; kNoOffset without records
 };
 
-/// A blocking call's pieces straight from its arrays: box i begins at starts[i] and extends counts[i] (null, as a whole or for
-/// one box: one element), in an array of `shape` whose dimension 0 may be the record dimension. Nothing is copied, and the
-/// arrays must outlive the cursor. Int is an integer type of the caller's library.
+/// A blocking call's pieces straight from its arrays: box i begins at starts[i] and extends counts[i] (null,
+/// as a whole or for one box: one element), in an array of `shape` whose dimension 0 may be the record
+/// dimension. Nothing is copied, and the arrays must outlive the cursor. Int is an integer type of the
+/// caller's library.
 template <class Int>
 class DirectListCursor final : public Cursor {
  public:
-  /// Null where a box is not one contiguous run (per record), or where the boxes do not ascend: then build a PieceList.
-  static std::unique_ptr<DirectListCursor> make(std::int64_t boxes, const Int* const* starts, const Int* const* counts,
-                                                const Int* shape, int ndims, const PieceMapping& mapping);
+  /// Null where a box is not one contiguous run (per record), or where the boxes do not ascend: then build a
+  /// PieceList.
+  static std::unique_ptr<DirectListCursor> make(std::int64_t boxes, const Int* const* starts,
+                                                const Int* const* counts, const Int* shape, int ndims,
+                                                const PieceMapping& mapping);
 
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
@@ -80,9 +87,9 @@ class DirectListCursor final : public Cursor {
   DirectListCursor() = default;
 
   struct Box {
-    std::int64_t record;   // 0 without records
-    std::int64_t offset;   // elements, within the record
-    std::int64_t length;   // elements, over all its records
+    std::int64_t record;  // 0 without records
+    std::int64_t offset;  // elements, within the record
+    std::int64_t length;  // elements, over all its records
   };
   bool contiguous(std::int64_t box) const;
   Box box(std::int64_t i) const;

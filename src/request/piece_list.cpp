@@ -10,7 +10,9 @@
 namespace forebay {
 namespace {
 
-bool fits_int32(std::int64_t value) { return value == static_cast<std::int32_t>(value); }
+bool fits_int32(std::int64_t value) {
+  return value == static_cast<std::int32_t>(value);
+}
 
 template <class Int>
 void write(std::uint16_t* to, Int value) {
@@ -165,7 +167,8 @@ PieceListPtr PieceListCache::share(PieceListPtr list) {
   for (std::size_t i = 0; i < known_.size(); ++i) {
     PieceListPtr same = known_[i].lock();
     if (same && (same == list || *same == *list)) {
-      std::rotate(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(i), known_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      std::rotate(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(i),
+                  known_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
       return same;
     }
   }

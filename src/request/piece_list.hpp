@@ -1,5 +1,5 @@
-// An irregular selection as a compact, immutable list of pieces that many requests share: a decomposition is kept once,
-// not once a variable.
+// An irregular selection as a compact, immutable list of pieces that many requests share: a decomposition is
+// kept once, not once a variable.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace forebay {
 
-/// A buffer of words that grows without touching what it has (and, where large, without copying it): page faults would be the
-/// better part of the cost of building a list.
+/// A buffer of words that grows without touching what it has (and, where large, without copying it): page
+/// faults would be the better part of the cost of building a list.
 class WordBuffer {
  public:
   /// Room for `size` words; throws std::bad_alloc.
@@ -31,13 +31,13 @@ class WordBuffer {
   std::size_t size_ = 0;
 };
 
-/// Pieces (offset, length) in elements of a variable's linear element space, in list order; the stream follows the list.
-/// Pieces that continue their predecessor have been merged with it. A list is encoded relative to offset 0: where
-/// different variables or records take the same elements, give each the same offsets and its own Mapping::base, so that they
-/// share.
+/// Pieces (offset, length) in elements of a variable's linear element space, in list order; the stream
+/// follows the list. Pieces that continue their predecessor have been merged with it. A list is encoded
+/// relative to offset 0: where different variables or records take the same elements, give each the same
+/// offsets and its own Mapping::base, so that they share.
 ///
-/// A piece is a gap from its predecessor's end and a length, 16 bits each; or, where all lengths are equal, only the gap.
-/// What does not fit is escaped, see piece_code.hpp.
+/// A piece is a gap from its predecessor's end and a length, 16 bits each; or, where all lengths are equal,
+/// only the gap. What does not fit is escaped, see piece_code.hpp.
 class PieceList {
  public:
   std::int64_t pieces() const { return pieces_; }
@@ -105,8 +105,8 @@ class PieceListBuilder {
     last_length_ = length;
   }
 
-  /// Appends a box of an array of `shape` in row-major order, as netCDF's varn gives it; `count` may be null (one element).
-  /// shape[0] is not looked at. Int is any integer type.
+  /// Appends a box of an array of `shape` in row-major order, as netCDF's varn gives it; `count` may be null
+  /// (one element). shape[0] is not looked at. Int is any integer type.
   template <class Int>
   void add_box(const Int* start, const Int* count, const Int* shape, int ndims);
 
@@ -119,7 +119,8 @@ class PieceListBuilder {
 
  private:
   void encode_last() {
-    if (block_left_ == 0) [[unlikely]] open_block();
+    if (block_left_ == 0) [[unlikely]]
+      open_block();
     --block_left_;
     const std::int64_t offset = last_offset_;
     const std::int64_t length = last_length_;
@@ -128,7 +129,8 @@ class PieceListBuilder {
     if (length == constant_length_ && static_cast<std::uint64_t>(gap) < piece_code::gap_medium) {
       words_.data()[used_] = static_cast<std::uint16_t>(gap);
       used_ += 1;
-    } else if (constant_length_ == 0 && (static_cast<std::uint64_t>(gap) | static_cast<std::uint64_t>(length)) <= 0xFFFF) {
+    } else if (constant_length_ == 0 &&
+               (static_cast<std::uint64_t>(gap) | static_cast<std::uint64_t>(length)) <= 0xFFFF) {
       std::uint16_t* const pair = words_.data() + used_;
       pair[0] = static_cast<std::uint16_t>(gap);
       pair[1] = static_cast<std::uint16_t>(length);
@@ -174,8 +176,8 @@ class PieceListBuilder {
 template <class Int>
 void PieceListBuilder::add_box(const Int* start, const Int* count, const Int* shape, int ndims) {
   const auto extent = [&](int d) { return count != nullptr ? static_cast<std::int64_t>(count[d]) : 1; };
-  // The innermost dimensions, as far as they are taken whole, and the one outside them make contiguous runs; those of
-  // the dimensions before `outer` are the rows.
+  // The innermost dimensions, as far as they are taken whole, and the one outside them make contiguous runs;
+  // those of the dimensions before `outer` are the rows.
   std::int64_t run = 1;
   std::int64_t pitch = 1;
   int outer = ndims;
@@ -205,7 +207,8 @@ void PieceListBuilder::add_box(const Int* start, const Int* count, const Int* sh
   }
 }
 
-/// Finds equal lists among those still in use, so that requests of one decomposition share one. Not thread-safe.
+/// Finds equal lists among those still in use, so that requests of one decomposition share one. Not
+/// thread-safe.
 class PieceListCache {
  public:
   explicit PieceListCache(std::size_t capacity = 32) : capacity_(capacity) {}

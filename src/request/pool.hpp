@@ -1,4 +1,5 @@
-// Level 1 of the gathering: this rank's pending requests of one file, over all its datasets and over many calls.
+// Level 1 of the gathering: this rank's pending requests of one file, over all its datasets and over many
+// calls.
 #pragma once
 
 #include <memory>
@@ -14,10 +15,12 @@ struct PooledRequest {
   std::unique_ptr<Source> source;
   std::unique_ptr<std::byte[]> bytes;  ///< what the source reads, where it is a copy of ours; else null
   std::int64_t own_bytes = 0;          ///< size of `bytes`
-  std::int64_t user_bytes = 0;         ///< bytes of the caller's own buffer that must stay as they are until the flush
+  std::int64_t user_bytes =
+      0;  ///< bytes of the caller's own buffer that must stay as they are until the flush
 };
 
-/// Requests keep program order, and are taken out all together or one by one, in a time that does not grow with the others.
+/// Requests keep program order, and are taken out all together or one by one, in a time that does not grow
+/// with the others.
 class Pool {
  public:
   using Id = std::int64_t;
@@ -34,8 +37,8 @@ class Pool {
   std::int64_t own_bytes() const { return own_bytes_; }
   std::int64_t user_bytes() const { return user_bytes_; }
 
-  /// What a flush works on, in program order: all requests, or those of `ids` (unknown ones are passed over, one
-  /// named twice counts once). The pool goes on owning them: remove them after the flush.
+  /// What a flush works on, in program order: all requests, or those of `ids` (unknown ones are passed over,
+  /// one named twice counts once). The pool goes on owning them: remove them after the flush.
   std::vector<Put> puts() const;
   std::vector<Put> puts(std::span<const Id> ids) const;
 

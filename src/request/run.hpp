@@ -17,8 +17,8 @@ struct Extent {
   std::int64_t size() const { return empty() ? 0 : end - begin; }
 };
 
-/// `length` bytes at file offset `file`. `stream` tells the source where these bytes come from: their position, in
-/// bytes, in the request's stream (its elements in file form, in the order of the request).
+/// `length` bytes at file offset `file`. `stream` tells the source where these bytes come from: their
+/// position, in bytes, in the request's stream (its elements in file form, in the order of the request).
 struct Run {
   std::int64_t file;
   std::int64_t stream;

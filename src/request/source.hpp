@@ -1,4 +1,5 @@
-// A source produces the file bytes of a cursor's runs into memory: copy, swap, convert or gather, once and in place.
+// A source produces the file bytes of a cursor's runs into memory: copy, swap, convert or gather, once and in
+// place.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +14,12 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  /// Writes the bytes of each run, in order, to destination + (run.file - origin). A run may begin or end inside an element.
+  /// Writes the bytes of each run, in order, to destination + (run.file - origin). A run may begin or end
+  /// inside an element.
   virtual void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) = 0;
 
-  /// The memory that is the stream, byte for byte, if there is such a one (no swap, no conversion); else null.
+  /// The memory that is the stream, byte for byte, if there is such a one (no swap, no conversion); else
+  /// null.
   virtual const std::byte* direct() const { return nullptr; }
 };
 

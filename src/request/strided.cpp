@@ -7,8 +7,8 @@
 namespace forebay {
 namespace {
 
-// Gives every loop its stream stride, drops those that run once, and joins those that continue each other. Returns false
-// when nothing is selected.
+// Gives every loop its stream stride, drops those that run once, and joins those that continue each other.
+// Returns false when nothing is selected.
 bool normalise(std::int64_t& piece, std::span<const StridedDim> dims, std::vector<StridedDim>& loops) {
   if (piece <= 0) return false;
   loops.clear();
@@ -25,7 +25,8 @@ bool normalise(std::int64_t& piece, std::span<const StridedDim> dims, std::vecto
     }
     if (!loops.empty()) {
       StridedDim& below = loops.back();
-      if (loop.file_stride == below.file_stride * below.count && loop.stream_stride == below.stream_stride * below.count) {
+      if (loop.file_stride == below.file_stride * below.count &&
+          loop.stream_stride == below.stream_stride * below.count) {
         below.count *= loop.count;
         continue;
       }
@@ -69,7 +70,8 @@ StridedCursor::StridedCursor(std::int64_t base_file, std::int64_t base_stream, s
   bytes_ = piece_ * row.count;
   outer_.reserve(loops.size() - 1);
   for (auto loop = loops.rbegin() + 1; loop != loops.rend(); ++loop) {
-    outer_.push_back({loop->count, 0, loop->file_stride - file_covered, loop->stream_stride - stream_covered});
+    outer_.push_back(
+        {loop->count, 0, loop->file_stride - file_covered, loop->stream_stride - stream_covered});
     file_covered += (loop->count - 1) * loop->file_stride;
     stream_covered += (loop->count - 1) * loop->stream_stride;
     bits |= loop->file_stride;
@@ -82,10 +84,14 @@ StridedCursor::StridedCursor(std::int64_t base_file, std::int64_t base_stream, s
   start(1);
 }
 
-StridedCursor StridedCursor::subarray(std::int64_t base, std::int64_t element_bytes, std::span<const std::int64_t> shape,
-                                      std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-                                      std::span<const std::int64_t> stride, std::int64_t record_stride_bytes) {
-  assert(start.size() == shape.size() && count.size() == shape.size() && (stride.empty() || stride.size() == shape.size()));
+StridedCursor StridedCursor::subarray(std::int64_t base, std::int64_t element_bytes,
+                                      std::span<const std::int64_t> shape,
+                                      std::span<const std::int64_t> start,
+                                      std::span<const std::int64_t> count,
+                                      std::span<const std::int64_t> stride,
+                                      std::int64_t record_stride_bytes) {
+  assert(start.size() == shape.size() && count.size() == shape.size() &&
+         (stride.empty() || stride.size() == shape.size()));
   std::vector<StridedDim> dims(shape.size());
   std::int64_t pitch = element_bytes;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -97,14 +103,17 @@ StridedCursor StridedCursor::subarray(std::int64_t base, std::int64_t element_by
   return StridedCursor(base, 0, element_bytes, dims);
 }
 
-StridedCursor StridedCursor::hyperslab(std::int64_t base, std::int64_t element_bytes, std::span<const std::int64_t> shape,
-                                       std::span<const std::int64_t> start, std::span<const std::int64_t> stride,
-                                       std::span<const std::int64_t> count, std::span<const std::int64_t> block) {
+StridedCursor StridedCursor::hyperslab(std::int64_t base, std::int64_t element_bytes,
+                                       std::span<const std::int64_t> shape,
+                                       std::span<const std::int64_t> start,
+                                       std::span<const std::int64_t> stride,
+                                       std::span<const std::int64_t> count,
+                                       std::span<const std::int64_t> block) {
   assert(start.size() == shape.size() && count.size() == shape.size());
   std::vector<StridedDim> dims(2 * shape.size());
   std::int64_t pitch = element_bytes;
-  // The stream follows the array's rows, and so it meets block after block of a row before the next row of a block: the
-  // loops are (count, block) of each dimension in turn.
+  // The stream follows the array's rows, and so it meets block after block of a row before the next row of a
+  // block: the loops are (count, block) of each dimension in turn.
   for (std::size_t d = shape.size(); d-- > 0;) {
     dims[2 * d] = {pitch * (stride.empty() ? 1 : stride[d]), count[d]};
     dims[2 * d + 1] = {pitch, block.empty() ? 1 : block[d]};

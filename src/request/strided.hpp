@@ -1,4 +1,5 @@
-// The cursor of a regular n-dimensional selection: arithmetic only, a few words per dimension, however many pieces it has.
+// The cursor of a regular n-dimensional selection: arithmetic only, a few words per dimension, however many
+// pieces it has.
 #pragma once
 
 #include <limits>
@@ -20,25 +21,30 @@ struct StridedDim {
 
 class StridedCursor final : public Cursor {
  public:
-  /// Nested loops, slowest first, around contiguous pieces of `piece_bytes`. The file offsets must ascend without overlap
-  /// (is_ascending); everything else is a piece list's work. Neighbouring loops that continue each other are merged.
+  /// Nested loops, slowest first, around contiguous pieces of `piece_bytes`. The file offsets must ascend
+  /// without overlap (is_ascending); everything else is a piece list's work. Neighbouring loops that continue
+  /// each other are merged.
   StridedCursor(std::int64_t base_file, std::int64_t base_stream, std::int64_t piece_bytes,
                 std::span<const StridedDim> dims);
 
   static bool is_ascending(std::int64_t piece_bytes, std::span<const StridedDim> dims);
 
-  /// Every stride-th element of each dimension of a row-major array of `shape` at file offset `base`. `stride` may be
-  /// empty (all 1). With record_stride_bytes > 0 dimension 0 is the record dimension of a netCDF file: its elements lie that
-  /// many bytes apart and shape[0] is not looked at. No dimension at all means one element.
-  static StridedCursor subarray(std::int64_t base, std::int64_t element_bytes, std::span<const std::int64_t> shape,
-                                std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-                                std::span<const std::int64_t> stride = {}, std::int64_t record_stride_bytes = 0);
+  /// Every stride-th element of each dimension of a row-major array of `shape` at file offset `base`.
+  /// `stride` may be empty (all 1). With record_stride_bytes > 0 dimension 0 is the record dimension of a
+  /// netCDF file: its elements lie that many bytes apart and shape[0] is not looked at. No dimension at all
+  /// means one element.
+  static StridedCursor subarray(std::int64_t base, std::int64_t element_bytes,
+                                std::span<const std::int64_t> shape, std::span<const std::int64_t> start,
+                                std::span<const std::int64_t> count,
+                                std::span<const std::int64_t> stride = {},
+                                std::int64_t record_stride_bytes = 0);
 
-  /// `count` blocks of `block` elements, their beginnings `stride` elements apart, in each dimension of a row-major array:
-  /// HDF5's regular hyperslab. `stride` and `block` may be empty (all 1).
-  static StridedCursor hyperslab(std::int64_t base, std::int64_t element_bytes, std::span<const std::int64_t> shape,
-                                 std::span<const std::int64_t> start, std::span<const std::int64_t> stride,
-                                 std::span<const std::int64_t> count, std::span<const std::int64_t> block);
+  /// `count` blocks of `block` elements, their beginnings `stride` elements apart, in each dimension of a
+  /// row-major array: HDF5's regular hyperslab. `stride` and `block` may be empty (all 1).
+  static StridedCursor hyperslab(std::int64_t base, std::int64_t element_bytes,
+                                 std::span<const std::int64_t> shape, std::span<const std::int64_t> start,
+                                 std::span<const std::int64_t> stride, std::span<const std::int64_t> count,
+                                 std::span<const std::int64_t> block);
 
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
@@ -56,7 +62,7 @@ class StridedCursor final : public Cursor {
   struct Outer {
     std::int64_t count;
     std::int64_t index;
-    std::int64_t file_step;    // from one row's end to the first row of the next repetition of this loop
+    std::int64_t file_step;  // from one row's end to the first row of the next repetition of this loop
     std::int64_t stream_step;
   };
 
@@ -74,7 +80,8 @@ class StridedCursor final : public Cursor {
   std::int64_t alignment_ = 1;
   Extent hull_;
 
-  // The position: the piece at file_ (kNoOffset: none), of which cut_ bytes were taken; left_ pieces of its row from it on.
+  // The position: the piece at file_ (kNoOffset: none), of which cut_ bytes were taken; left_ pieces of its
+  // row from it on.
   std::int64_t file_ = kNoOffset;
   std::int64_t stream_ = 0;
   std::int64_t cut_ = 0;

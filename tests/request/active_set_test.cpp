@@ -11,7 +11,8 @@ namespace forebay::test {
 namespace {
 
 // Two-dimensional selections: hulls that nest, touch and overlap in every way.
-std::vector<std::unique_ptr<StridedCursor>> random_cursors(Random& random, std::int64_t count, std::int64_t span) {
+std::vector<std::unique_ptr<StridedCursor>> random_cursors(Random& random, std::int64_t count,
+                                                           std::int64_t span) {
   std::vector<std::unique_ptr<StridedCursor>> cursors;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t stride = random(8, 1 + span / 4);
@@ -55,11 +56,13 @@ TEST(ActiveSet, VisitsExactlyThoseBelowTheLimitInProgramOrder) {
         for (std::size_t i = 0; i < naive.size(); ++i) {
           if (naive[i]->peek() >= limit) continue;
           expected.push_back(cursors[i].get());
-          while (naive[i]->take(limit, out) != 0 && all) {}
+          while (naive[i]->take(limit, out) != 0 && all) {
+          }
         }
         active.visit(limit, [&](Put& put) {
           visited.push_back(put.cursor);
-          while (put.cursor->take(limit, out) != 0 && all) {}
+          while (put.cursor->take(limit, out) != 0 && all) {
+          }
         });
         ASSERT_EQ(visited, expected);
       }

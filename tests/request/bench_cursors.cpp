@@ -1,4 +1,5 @@
-// Nanoseconds a piece: what walking a request and producing its bytes cost when pieces are as small as one float.
+// Nanoseconds a piece: what walking a request and producing its bytes cost when pieces are as small as one
+// float.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -18,8 +19,8 @@ constexpr std::int64_t kWindow = 1 << 20;
 constexpr std::size_t kBatch = 512;
 
 void per_piece(benchmark::State& state, std::int64_t pieces) {
-  state.counters["per_piece"] =
-      benchmark::Counter(static_cast<double>(pieces), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_piece"] = benchmark::Counter(static_cast<double>(pieces),
+                                                   benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 // Walks a cursor in rounds of a window, as a flush does; with a source it scatters into a warm window too.
@@ -41,7 +42,8 @@ std::int64_t walk(Cursor& cursor, Source* source, std::vector<std::byte>& window
 
 // One float in `stride`, in rows of `row`.
 StridedCursor columns(std::int64_t row, std::int64_t stride, std::int64_t rows) {
-  const std::int64_t shape[] = {rows, row * stride + 5}, start[] = {0, 1}, count[] = {rows, row}, step[] = {1, stride};
+  const std::int64_t shape[] = {rows, row * stride + 5}, start[] = {0, 1}, count[] = {rows, row},
+                     step[] = {1, stride};
   return StridedCursor::subarray(4096, 4, shape, start, count, step);
 }
 
@@ -64,7 +66,8 @@ void strided_take_and_produce(benchmark::State& state) {
 }
 BENCHMARK(strided_take_and_produce)->Arg(1)->Arg(4);
 
-// A decomposition like a climate model's: mostly single elements, some short runs, gaps of some hundred elements.
+// A decomposition like a climate model's: mostly single elements, some short runs, gaps of some hundred
+// elements.
 PieceListPtr decomposition(std::int64_t pieces, std::int64_t longest, bool shuffled) {
   std::mt19937_64 random(1);
   std::vector<std::pair<std::int64_t, std::int64_t>> list;
@@ -110,7 +113,10 @@ void piece_list_unordered(benchmark::State& state) {
   for (auto _ : state) pieces += walk(cursor, nullptr, window);
   per_piece(state, pieces);
 }
-BENCHMARK(piece_list_unordered)->ArgNames({"pieces", "longest"})->ArgsProduct({{100000, 1000000, 10000000}, {1, 3}})->Unit(benchmark::kMillisecond);
+BENCHMARK(piece_list_unordered)
+    ->ArgNames({"pieces", "longest"})
+    ->ArgsProduct({{100000, 1000000, 10000000}, {1, 3}})
+    ->Unit(benchmark::kMillisecond);
 
 void piece_list_build(benchmark::State& state) {
   PieceListBuilder builder;
@@ -140,7 +146,8 @@ void direct_list(benchmark::State& state) {
   std::int64_t pieces = 0;
   if (state.range(0) == 0) {
     for (auto _ : state) {
-      auto cursor = DirectListCursor<long long>::make(boxes, start_rows.data(), count_rows.data(), shape, 3, {4096, 4});
+      auto cursor =
+          DirectListCursor<long long>::make(boxes, start_rows.data(), count_rows.data(), shape, 3, {4096, 4});
       pieces += walk(*cursor, nullptr, window);
     }
   } else {
@@ -172,7 +179,11 @@ void memory_produce(benchmark::State& state) {
   per_piece(state, static_cast<std::int64_t>(state.iterations() * kBatch));
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kBatch) * length);
 }
-BENCHMARK(memory_produce)->ArgsProduct({{1, 2, 4, 8}, {8, 64, 1024}})->Args({1, 4})->Args({4, 4})->Args({2, 2});
+BENCHMARK(memory_produce)
+    ->ArgsProduct({{1, 2, 4, 8}, {8, 64, 1024}})
+    ->Args({1, 4})
+    ->Args({4, 4})
+    ->Args({2, 2});
 
 std::vector<double> some_doubles(std::size_t count) {
   std::vector<double> values(count);
@@ -231,7 +242,8 @@ void active_set_many(benchmark::State& state) {
   for (std::int64_t i = 0; i < count; ++i) cursors.push_back(columns(1, 1, 1));
   for (std::int64_t i = 0; i < count; ++i) {
     const StridedDim once[] = {{4, 1}};
-    cursors[static_cast<std::size_t>(i)] = StridedCursor(i * 7919 % count * 700 * kWindow / count, 0, 4, once);
+    cursors[static_cast<std::size_t>(i)] =
+        StridedCursor(i * 7919 % count * 700 * kWindow / count, 0, 4, once);
     puts.push_back({&cursors[static_cast<std::size_t>(i)], nullptr});
   }
   ActiveSet active(puts);

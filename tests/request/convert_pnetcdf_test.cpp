@@ -1,4 +1,5 @@
-// Our conversions against PnetCDF's own: every pair of types, every boundary, in the bytes of the file and in NC_ERANGE.
+// Our conversions against PnetCDF's own: every pair of types, every boundary, in the bytes of the file and in
+// NC_ERANGE.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -22,11 +23,13 @@ void check(int error, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-#define FOREBAY_PUT(suffix, type)                                                                           \
-  int put(int file, int variable, MPI_Offset at, const type* value) {                                       \
-    return ncmpi_put_var1_##suffix##_all(file, variable, &at, value);                                       \
-  }                                                                                                         \
-  int put_all(int file, int variable, const type* values) { return ncmpi_put_var_##suffix##_all(file, variable, values); }
+#define FOREBAY_PUT(suffix, type)                                     \
+  int put(int file, int variable, MPI_Offset at, const type* value) { \
+    return ncmpi_put_var1_##suffix##_all(file, variable, &at, value); \
+  }                                                                   \
+  int put_all(int file, int variable, const type* values) {           \
+    return ncmpi_put_var_##suffix##_all(file, variable, values);      \
+  }
 FOREBAY_PUT(schar, signed char)
 FOREBAY_PUT(uchar, unsigned char)
 FOREBAY_PUT(short, short)
@@ -54,7 +57,9 @@ struct Stock<std::uint64_t> {
   using type = unsigned long long;
 };
 
-constexpr bool classic_type(int external) { return external <= 6; }
+constexpr bool classic_type(int external) {
+  return external <= 6;
+}
 
 // Two variables of one type: one written element by element, one at once. Then the file's bytes are compared.
 template <class To, class From, class As = typename Stock<From>::type>
@@ -74,7 +79,8 @@ void compare(const std::string& path, int format, int external, int memory, bool
   std::memcpy(&fill, default_fill(static_cast<ExternalType>(external)).data(), sizeof fill);
   if (own_fill) {
     fill = static_cast<To>(42);
-    for (const int variable : {single, whole}) check(ncmpi_def_var_fill(file, variable, 0, &fill), "def_var_fill");
+    for (const int variable : {single, whole})
+      check(ncmpi_def_var_fill(file, variable, 0, &fill), "def_var_fill");
   }
   check(ncmpi_enddef(file), "enddef");
   std::vector<bool> stock_bad;
@@ -93,16 +99,17 @@ void compare(const std::string& path, int format, int external, int memory, bool
   const std::size_t bytes = values.size() * sizeof(To);
   std::vector<std::byte> from_single(bytes), from_whole(bytes), ours(bytes);
   std::FILE* raw = std::fopen(path.c_str(), "rb");
-  if (raw == nullptr || std::fseek(raw, single_at, SEEK_SET) != 0 || std::fread(from_single.data(), 1, bytes, raw) != bytes ||
-      std::fseek(raw, whole_at, SEEK_SET) != 0 || std::fread(from_whole.data(), 1, bytes, raw) != bytes) {
+  if (raw == nullptr || std::fseek(raw, single_at, SEEK_SET) != 0 ||
+      std::fread(from_single.data(), 1, bytes, raw) != bytes || std::fseek(raw, whole_at, SEEK_SET) != 0 ||
+      std::fread(from_whole.data(), 1, bytes, raw) != bytes) {
     std::fprintf(stderr, "cannot read %s\n", path.c_str());
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   std::fclose(raw);
 
   const ConvertOptions options{.big_endian = true, .classic_bytes = format < 5};
-  const bool any = convert(static_cast<ExternalType>(external), static_cast<MemoryType>(memory), values.data(), ours.data(),
-                           values.size(), &fill, options);
+  const bool any = convert(static_cast<ExternalType>(external), static_cast<MemoryType>(memory),
+                           values.data(), ours.data(), values.size(), &fill, options);
   const auto report = [&](std::size_t i, const char* what) {
     if (++failures > 40) return;
     std::fprintf(stderr, "CDF-%d external %d memory %d value %s: %s\n", format, external, memory,
@@ -111,11 +118,12 @@ void compare(const std::string& path, int format, int external, int memory, bool
   if (any != (whole_error == NC_ERANGE)) report(0, "the whole array's range error differs");
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::byte one[sizeof(To)];
-    const bool bad = convert(static_cast<ExternalType>(external), static_cast<MemoryType>(memory), &values[i], one, 1, &fill,
-                             options);
+    const bool bad = convert(static_cast<ExternalType>(external), static_cast<MemoryType>(memory), &values[i],
+                             one, 1, &fill, options);
     if (bad != stock_bad[i]) report(i, bad ? "an error of ours alone" : "an error of PnetCDF's alone");
     if (std::memcmp(one, &from_single[i * sizeof(To)], sizeof(To)) != 0) report(i, "bytes differ");
-    if (std::memcmp(&ours[i * sizeof(To)], &from_whole[i * sizeof(To)], sizeof(To)) != 0) report(i, "bytes differ, at once");
+    if (std::memcmp(&ours[i * sizeof(To)], &from_whole[i * sizeof(To)], sizeof(To)) != 0)
+      report(i, "bytes differ, at once");
   }
 }
 
@@ -135,7 +143,8 @@ int main(int argc, char** argv) {
         using From = typename decltype(from_tag)::type;
         for (const bool own_fill : {false, true}) {
           compare<To, From>(path, format, external, memory, own_fill);
-          if constexpr (std::is_same_v<From, std::int64_t>) compare<To, From, long>(path, format, external, memory, own_fill);
+          if constexpr (std::is_same_v<From, std::int64_t>)
+            compare<To, From, long>(path, format, external, memory, own_fill);
         }
         ++pairs;
       });

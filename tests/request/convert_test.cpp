@@ -11,13 +11,16 @@
 namespace forebay::test {
 namespace {
 
-// One element by the rule of netCDF's documentation, in long double, which holds every value of every type exactly.
+// One element by the rule of netCDF's documentation, in long double, which holds every value of every type
+// exactly.
 template <class To, class From>
 To reference_convert(From value, To fill, bool& bad) {
   if constexpr (std::is_same_v<To, From>) return value;
   if (std::is_floating_point_v<From> && std::isnan(static_cast<long double>(value))) {
     if constexpr (std::is_floating_point_v<To>) return std::numeric_limits<To>::quiet_NaN();
-    return sizeof(To) < 4 || std::is_same_v<To, std::uint32_t> ? 0 : static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1));
+    return sizeof(To) < 4 || std::is_same_v<To, std::uint32_t>
+               ? 0
+               : static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1));
   }
   const auto exact = static_cast<long double>(value);
   long double most = static_cast<long double>(std::numeric_limits<To>::max());
@@ -65,26 +68,30 @@ TEST(Convert, EveryPairOfTypesAtEveryBoundary) {
       std::vector<std::byte> all(values.size() * sizeof(To));
       bool any = false;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::string what = "external " + std::to_string(external_number) + " memory " + std::to_string(memory_number) +
-                                 " value " + std::to_string(values[i]);
+        const std::string what = "external " + std::to_string(external_number) + " memory " +
+                                 std::to_string(memory_number) + " value " + std::to_string(values[i]);
         bool bad = false;
         const To want = reference_convert<To, From>(values[i], fill, bad);
         any = any || bad;
         To native;
-        ASSERT_EQ(convert(external, memory, &values[i], &native, 1, &fill, {.big_endian = false}), bad) << what;
+        ASSERT_EQ(convert(external, memory, &values[i], &native, 1, &fill, {.big_endian = false}), bad)
+            << what;
         expect_same(native, want, what);
         std::byte big[sizeof(To)];
         ASSERT_EQ(convert(external, memory, &values[i], big, 1, &fill), bad) << what;
         expect_same(big_endian<To>(big), want, what);
         // Without a fill value the element is still reported; a value in range is the same.
-        ASSERT_EQ(convert(external, memory, &values[i], &native, 1, nullptr, {.big_endian = false}), bad) << what;
+        ASSERT_EQ(convert(external, memory, &values[i], &native, 1, nullptr, {.big_endian = false}), bad)
+            << what;
         if (!bad) expect_same(native, want, what);
-        if (std::is_integral_v<From> && std::is_integral_v<To>) expect_same(native, static_cast<To>(values[i]), what);
+        if (std::is_integral_v<From> && std::is_integral_v<To>)
+          expect_same(native, static_cast<To>(values[i]), what);
       }
       ASSERT_EQ(convert(external, memory, values.data(), all.data(), values.size(), &fill), any);
       for (std::size_t i = 0; i < values.size(); ++i) {
         bool bad = false;
-        expect_same(big_endian<To>(&all[i * sizeof(To)]), reference_convert<To, From>(values[i], fill, bad), "in a row");
+        expect_same(big_endian<To>(&all[i * sizeof(To)]), reference_convert<To, From>(values[i], fill, bad),
+                    "in a row");
       }
     });
   });
@@ -157,7 +164,8 @@ TEST(ConvertSource, RunsLikeTheWholeStream) {
         std::vector<std::byte> stream(values.size() * sizeof(To));
         const bool bad = convert(external, memory, values.data(), stream.data(), values.size(), &fill);
         ASSERT_FALSE(bad && tame);
-        check_runs(random, stream, sizeof(To), [&] { return ConvertSource(values.data(), external, memory, &fill); });
+        check_runs(random, stream, sizeof(To),
+                   [&] { return ConvertSource(values.data(), external, memory, &fill); });
         ConvertSource source(values.data(), external, memory, &fill);
         EXPECT_FALSE(source.range_error());
         const forebay::Run all{0, 0, static_cast<std::int64_t>(stream.size())};
@@ -182,7 +190,8 @@ TEST(GatherSource, LikeIndexArithmetic) {
     std::vector<std::size_t> order(ndims);
     for (std::size_t d = 0; d < ndims; ++d) order[d] = d;
     if (!random.one_in(3)) {
-      for (std::size_t d = ndims; d-- > 1;) std::swap(order[d], order[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(d)))]);
+      for (std::size_t d = ndims; d-- > 1;)
+        std::swap(order[d], order[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(d)))]);
     }
     std::int64_t pitch = random(1, 2);
     for (std::size_t d = ndims; d-- > 0;) {
@@ -206,9 +215,11 @@ TEST(GatherSource, LikeIndexArithmetic) {
     const std::int16_t fill = 7;
     const ExternalType external = random.one_in(2) ? ExternalType::f64 : ExternalType::i16;
     std::vector<std::byte> stream(gathered.size() * static_cast<std::size_t>(element_size(external)));
-    const bool bad = convert(external, MemoryType::f64, gathered.data(), stream.data(), gathered.size(), external == ExternalType::f64 ? nullptr : &fill);
+    const bool bad = convert(external, MemoryType::f64, gathered.data(), stream.data(), gathered.size(),
+                             external == ExternalType::f64 ? nullptr : &fill);
     const auto make = [&] {
-      return GatherSource(memory.data(), count, imap, external, MemoryType::f64, external == ExternalType::f64 ? nullptr : &fill);
+      return GatherSource(memory.data(), count, imap, external, MemoryType::f64,
+                          external == ExternalType::f64 ? nullptr : &fill);
     };
     check_runs(random, stream, element_size(external), make);
     GatherSource source = make();

@@ -11,7 +11,8 @@
 
 namespace forebay::test {
 
-/// Calls f(std::type_identity<T>, n) for each number type, n being its number in ExternalType and in MemoryType.
+/// Calls f(std::type_identity<T>, n) for each number type, n being its number in ExternalType and in
+/// MemoryType.
 template <class F>
 void for_each_number_type(F f) {
   f(std::type_identity<std::int8_t>{}, 1);
@@ -26,8 +27,8 @@ void for_each_number_type(F f) {
   f(std::type_identity<std::uint64_t>{}, 11);
 }
 
-/// The limits of all types and their neighbours, as far as T holds them; of floating-point types also fractions around them,
-/// NaN, infinities and the smallest numbers; and some of no distinction.
+/// The limits of all types and their neighbours, as far as T holds them; of floating-point types also
+/// fractions around them, NaN, infinities and the smallest numbers; and some of no distinction.
 template <class T>
 std::vector<T> boundary_values() {
   std::vector<T> values;
@@ -51,7 +52,8 @@ std::vector<T> boundary_values() {
       }
     }
     if constexpr (std::is_floating_point_v<T>) {
-      for (const T limit : {static_cast<T>(std::numeric_limits<Other>::lowest()), static_cast<T>(std::numeric_limits<Other>::max())}) {
+      for (const T limit : {static_cast<T>(std::numeric_limits<Other>::lowest()),
+                            static_cast<T>(std::numeric_limits<Other>::max())}) {
         values.push_back(limit);
         values.push_back(std::nextafter(limit, T{0}));
         values.push_back(std::nextafter(limit, limit * 2));
@@ -64,7 +66,8 @@ std::vector<T> boundary_values() {
   });
   if constexpr (std::is_floating_point_v<T>) {
     using Limits = std::numeric_limits<T>;
-    for (const T number : {T{0}, Limits::min(), Limits::denorm_min(), Limits::infinity(), Limits::epsilon(), T(0.5), T(0.999), T(1e10), T(1e20)}) {
+    for (const T number : {T{0}, Limits::min(), Limits::denorm_min(), Limits::infinity(), Limits::epsilon(),
+                           T(0.5), T(0.999), T(1e10), T(1e20)}) {
       values.push_back(number);
       values.push_back(-number);
     }
@@ -73,7 +76,8 @@ std::vector<T> boundary_values() {
   std::mt19937_64 random(7);
   for (int i = 0; i < 40; ++i) {
     if constexpr (std::is_floating_point_v<T>) {
-      values.push_back(static_cast<T>(std::ldexp(static_cast<double>(random()) - 9e18, static_cast<int>(random() % 40) - 60)));
+      values.push_back(static_cast<T>(
+          std::ldexp(static_cast<double>(random()) - 9e18, static_cast<int>(random() % 40) - 60)));
     } else {
       values.push_back(static_cast<T>(random() >> random() % 64));
     }

@@ -17,7 +17,8 @@ std::byte swapped_byte(const std::vector<std::byte>& memory, std::int64_t at, st
 TEST(MemorySource, ProducesAnyRunsByteForByte) {
   Random random(test_seed());
   for (int repeat = 0; repeat < cases(4000) && !HasFatalFailure(); ++repeat) {
-    const Swap swap = std::array{Swap::none, Swap::two, Swap::four, Swap::eight}[static_cast<std::size_t>(random(0, 3))];
+    const Swap swap =
+        std::array{Swap::none, Swap::two, Swap::four, Swap::eight}[static_cast<std::size_t>(random(0, 3))];
     const std::int64_t width = static_cast<std::int64_t>(swap);
     const std::int64_t elements = random(1, 60);
     const std::int64_t misaligned = random(0, 7);  // user memory need not be aligned

@@ -1,4 +1,5 @@
-// Piece lists and their cursors against loops over single elements: encoding, records, rounds, passes and sharing.
+// Piece lists and their cursors against loops over single elements: encoding, records, rounds, passes and
+// sharing.
 #include "request/piece_list.hpp"
 
 #include "reference.hpp"
@@ -27,7 +28,8 @@ Moves moves_of(const Pieces& pieces, const PieceMapping& map) {
       const std::int64_t record = map.record_elements == 0 ? 0 : e / map.record_elements;
       const std::int64_t within = map.record_elements == 0 ? e : e % map.record_elements;
       const std::int64_t file = map.base + record * map.record_stride_bytes + within * map.element_bytes;
-      for (std::int64_t b = 0; b < map.element_bytes; ++b) moves.push_back({file + b, static_cast<std::int64_t>(moves.size())});
+      for (std::int64_t b = 0; b < map.element_bytes; ++b)
+        moves.push_back({file + b, static_cast<std::int64_t>(moves.size())});
     }
   }
   return moves;
@@ -50,7 +52,8 @@ Pieces random_pieces(Random& random, std::int64_t count, bool ascending) {
   if (ascending) return pieces;
   switch (random(0, 3)) {
     case 0:  // any order
-      for (std::size_t i = pieces.size(); i-- > 1;) std::swap(pieces[i], pieces[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(i)))]);
+      for (std::size_t i = pieces.size(); i-- > 1;)
+        std::swap(pieces[i], pieces[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(i)))]);
       break;
     case 1:  // nearly ascending
       for (std::size_t i = 0; i + 1 < pieces.size(); i += 2) std::swap(pieces[i], pieces[i + 1]);
@@ -60,7 +63,8 @@ Pieces random_pieces(Random& random, std::int64_t count, bool ascending) {
       break;
     default:  // overlapping
       for (std::size_t i = 1; i < pieces.size(); ++i) {
-        if (random.one_in(2)) pieces[i].offset = std::max<std::int64_t>(0, pieces[i - 1].offset + random(-8, 8));
+        if (random.one_in(2))
+          pieces[i].offset = std::max<std::int64_t>(0, pieces[i - 1].offset + random(-8, 8));
       }
   }
   return pieces;
@@ -82,7 +86,8 @@ PieceMapping random_mapping(Random& random) {
   map.element_bytes = random.one_in(4) ? random(1, 9) : std::int64_t{1} << random(0, 3);
   if (random.one_in(2)) {
     map.record_elements = random(1, 100);
-    map.record_stride_bytes = map.record_elements * map.element_bytes + (random.one_in(4) ? 0 : random(1, 90));
+    map.record_stride_bytes =
+        map.record_elements * map.element_bytes + (random.one_in(4) ? 0 : random(1, 90));
   }
   return map;
 }
@@ -91,10 +96,17 @@ Walk random_walk(Random& random, const Cursor& cursor, bool ascending) {
   Walk walk;
   const std::int64_t size = std::max<std::int64_t>(1, cursor.hull().size());
   switch (random(0, 3)) {
-    case 0: walk.round_bytes = random(1, 50); break;
-    case 1: walk.round_bytes = random(1, 2 * size); break;
-    case 2: walk.round_bytes = std::int64_t{1} << random(3, 12); break;
-    default: walk.round_bytes = size / random(1, 300) + 1;
+    case 0:
+      walk.round_bytes = random(1, 50);
+      break;
+    case 1:
+      walk.round_bytes = random(1, 2 * size);
+      break;
+    case 2:
+      walk.round_bytes = std::int64_t{1} << random(3, 12);
+      break;
+    default:
+      walk.round_bytes = size / random(1, 300) + 1;
   }
   walk.max_batch = random.one_in(2) ? 3 : 60;
   walk.skip_rounds = random.one_in(2);
@@ -132,7 +144,8 @@ TEST(PieceList, OtherListsLikeElementLoops) {
   }
 }
 
-// Long enough for several passes over several windows of cells, and for rounds that do not fit the index at all.
+// Long enough for several passes over several windows of cells, and for rounds that do not fit the index at
+// all.
 TEST(PieceList, ManyPassesStayWithinTheBound) {
   Random random(test_seed() + 2);
   for (int repeat = 0; repeat < cases(20) && !HasFatalFailure(); ++repeat) {
@@ -148,7 +161,8 @@ TEST(PieceList, ManyPassesStayWithinTheBound) {
     PieceBuckets buckets(*list, map, cursor.hull(), 4096);
     buckets.start(walk.round_bytes);
     Runs out(100);
-    while (buckets.take(kNoOffset, out) != 0) {}
+    while (buckets.take(kNoOffset, out) != 0) {
+    }
     // A round that does not fit is walked by one block of the list at a time.
     EXPECT_LE(buckets.peak_bytes(), 4096 + 2 * PieceList::block_pieces * sizeof(forebay::Run));
   }
@@ -170,7 +184,8 @@ TEST(PieceList, ARoundLargerThanTheIndex) {
       buckets.start(round_bytes);
       const std::int64_t before = buckets.scans();
       Runs out(100);
-      while (buckets.take(kNoOffset, out) != 0) {}
+      while (buckets.take(kNoOffset, out) != 0) {
+      }
       if (round_bytes < 40000) {
         EXPECT_GT(buckets.scans() - before, 10);
         EXPECT_LE(buckets.peak_bytes(), 4096 + PieceList::block_pieces * 2 * sizeof(forebay::Run));
@@ -245,8 +260,10 @@ TEST(PieceList, AChangeOfLengthLateInALongList) {
   for (const std::int64_t length : {1, 70000}) {
     Pieces pieces;
     for (std::int64_t i = 0; i < 5000; ++i) pieces.push_back({i * (length + 1 + i % 2 * 70000), length});
-    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.offset < b.offset; });
-    for (std::size_t i = 1; i < pieces.size(); ++i) pieces[i].offset = std::max(pieces[i].offset, pieces[i - 1].offset + length + 1);
+    std::sort(pieces.begin(), pieces.end(),
+              [](const Piece& a, const Piece& b) { return a.offset < b.offset; });
+    for (std::size_t i = 1; i < pieces.size(); ++i)
+      pieces[i].offset = std::max(pieces[i].offset, pieces[i - 1].offset + length + 1);
     pieces.push_back({pieces.back().offset + length + 5, length + 1});
     const PieceListPtr list = build(pieces);
     ASSERT_EQ(list->pieces(), 5001);
@@ -369,7 +386,8 @@ TEST(DirectList, LikeElementLoopsOrRefused) {
       at += random(0, 4);
       if (random.one_in(40)) at = std::max<std::int64_t>(0, at - 6);
       std::int64_t rest = at;
-      std::vector<long long> start(static_cast<std::size_t>(ndims)), count(static_cast<std::size_t>(ndims), 1);
+      std::vector<long long> start(static_cast<std::size_t>(ndims)),
+          count(static_cast<std::size_t>(ndims), 1);
       for (int d = ndims; d-- > 1;) {
         start[static_cast<std::size_t>(d)] = rest % shape[static_cast<std::size_t>(d)];
         rest /= shape[static_cast<std::size_t>(d)];
@@ -377,7 +395,8 @@ TEST(DirectList, LikeElementLoopsOrRefused) {
       if (rest >= shape[0]) break;
       start[0] = rest;
       const int d0 = static_cast<int>(random(0, ndims - 1));
-      count[static_cast<std::size_t>(d0)] = random(1, shape[static_cast<std::size_t>(d0)] - start[static_cast<std::size_t>(d0)]);
+      count[static_cast<std::size_t>(d0)] =
+          random(1, shape[static_cast<std::size_t>(d0)] - start[static_cast<std::size_t>(d0)]);
       if (random.one_in(30)) count[0] = 0;
       for (int d = d0 + 1; d < ndims; ++d) {
         if (random.one_in(15)) break;
@@ -402,10 +421,12 @@ TEST(DirectList, LikeElementLoopsOrRefused) {
       count_rows.push_back(one && random.one_in(2) ? nullptr : counts[i].data());
     }
     good = good && ascends(elements);
-    auto cursor = DirectListCursor<long long>::make(static_cast<std::int64_t>(starts.size()), start_rows.data(),
-                                                    count_rows.data(), shape.data(), ndims, map);
+    auto cursor =
+        DirectListCursor<long long>::make(static_cast<std::int64_t>(starts.size()), start_rows.data(),
+                                          count_rows.data(), shape.data(), ndims, map);
     if (!good) {
-      // Some boxes of several rows are contiguous all the same, by filling their dimensions; the cursor may not see it.
+      // Some boxes of several rows are contiguous all the same, by filling their dimensions; the cursor may
+      // not see it.
       EXPECT_EQ(cursor, nullptr);
       ++refused;
       continue;
@@ -428,8 +449,9 @@ TEST(FastDivide, LikeDivision) {
     const std::int64_t divisor = random(1, most) >> random(0, 62);
     if (divisor == 0) continue;
     const FastDivide divide(divisor);
-    for (const std::int64_t value : {random(0, most) >> random(0, 62), divisor, divisor - 1, most, most / divisor * divisor,
-                                     most / divisor * divisor - 1, std::int64_t{0}}) {
+    for (const std::int64_t value :
+         {random(0, most) >> random(0, 62), divisor, divisor - 1, most, most / divisor * divisor,
+          most / divisor * divisor - 1, std::int64_t{0}}) {
       ASSERT_EQ(divide(value), value / divisor) << value << " / " << divisor;
     }
   }

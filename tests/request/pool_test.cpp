@@ -40,7 +40,8 @@ TEST(Pool, KeepsOrderAndAccounts) {
   for (int step = 0; step < 20000 && !HasFatalFailure(); ++step) {
     if (!random.one_in(3)) {
       PooledRequest request = make_request(random(0, 40), random(0, 40));
-      const Expected expected{{request.cursor.get(), request.source.get()}, request.own_bytes, request.user_bytes};
+      const Expected expected{
+          {request.cursor.get(), request.source.get()}, request.own_bytes, request.user_bytes};
       const Pool::Id id = pool.add(std::move(request));
       ASSERT_GT(id, last);
       last = id;

@@ -1,4 +1,5 @@
-// The slow, obvious oracle of the request tests: every byte one by one, and a walker that holds a cursor to its contract.
+// The slow, obvious oracle of the request tests: every byte one by one, and a walker that holds a cursor to
+// its contract.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ using Runs = std::vector<Run>;
 
 /// What the file holds in the end: the last move to each byte, by ascending file byte.
 inline Moves image_of(Moves moves) {
-  std::stable_sort(moves.begin(), moves.end(), [](const ByteMove& a, const ByteMove& b) { return a.file < b.file; });
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const ByteMove& a, const ByteMove& b) { return a.file < b.file; });
   Moves image;
   for (const ByteMove& move : moves) {
     if (!image.empty() && image.back().file == move.file) image.pop_back();
@@ -73,12 +75,13 @@ constexpr int cases(int count) {
 
 struct Walk {
   std::int64_t round_bytes = 1;
-  bool ascending = true;    // runs of a round must come in ascending order
+  bool ascending = true;  // runs of a round must come in ascending order
   std::int64_t max_batch = 7;
-  bool skip_rounds = false; // sometimes take several rounds at once
+  bool skip_rounds = false;  // sometimes take several rounds at once
 };
 
-/// Takes everything from a cursor, in rounds of random sizes and batches, and checks each promise that cursor.hpp makes.
+/// Takes everything from a cursor, in rounds of random sizes and batches, and checks each promise that
+/// cursor.hpp makes.
 inline void check_cursor(Cursor& cursor, const Moves& moves, const Walk& walk, Random& random) {
   const Moves want = image_of(moves);
   std::vector<std::int64_t> files;  // ascending: what peek() must say
@@ -126,7 +129,8 @@ inline void check_cursor(Cursor& cursor, const Moves& moves, const Walk& walk, R
       const std::size_t taken = cursor.take(limit, out);
       ASSERT_LE(taken, out.size());
       if (calls++ == 0) {
-        ASSERT_EQ(taken > 0, before < limit) << "take makes progress exactly when peek says so; limit " << limit;
+        ASSERT_EQ(taken > 0, before < limit)
+            << "take makes progress exactly when peek says so; limit " << limit;
       }
       if (taken == 0) break;
       for (std::size_t i = 0; i < taken; ++i) {
@@ -140,7 +144,9 @@ inline void check_cursor(Cursor& cursor, const Moves& moves, const Walk& walk, R
         }
         last_taken_end = run.file + run.length;
         // A cut lies on the round's grid, where the alignment need not hold.
-        const auto aligned = [&](std::int64_t at) { return at % alignment == 0 || at % walk.round_bytes == 0; };
+        const auto aligned = [&](std::int64_t at) {
+          return at % alignment == 0 || at % walk.round_bytes == 0;
+        };
         ASSERT_TRUE(aligned(run.file) && aligned(run.file + run.length));
         for (std::int64_t b = 0; b < run.length; ++b) got.push_back({run.file + b, run.stream + b});
         ASSERT_LE(got.size(), moves.size());

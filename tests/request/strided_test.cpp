@@ -24,7 +24,8 @@ void for_each_index(const Index& count, F f) {
 }
 
 void add_element(Moves& moves, std::int64_t file, std::int64_t element_bytes) {
-  for (std::int64_t b = 0; b < element_bytes; ++b) moves.push_back({file + b, static_cast<std::int64_t>(moves.size())});
+  for (std::int64_t b = 0; b < element_bytes; ++b)
+    moves.push_back({file + b, static_cast<std::int64_t>(moves.size())});
 }
 
 Walk random_walk(Random& random, const Cursor& cursor) {
@@ -75,7 +76,8 @@ TEST(Strided, SubarraysLikeElementLoops) {
       for (std::size_t d = 0; d < ndims; ++d) file += (start[d] + at[d] * stride[d]) * pitch[d];
       add_element(moves, file, element);
     });
-    StridedCursor cursor = StridedCursor::subarray(base, element, shape, start, count, strided ? stride : Index{}, record_stride);
+    StridedCursor cursor = StridedCursor::subarray(base, element, shape, start, count,
+                                                   strided ? stride : Index{}, record_stride);
     total += moves.size();
     EXPECT_EQ(cursor.bytes(), static_cast<std::int64_t>(moves.size()));
     if (!moves.empty()) {
@@ -149,7 +151,10 @@ TEST(Strided, MergesWhatIsContiguous) {
   EXPECT_EQ(all.piece_bytes(), 4 * 6 * 8 * 4);
   EXPECT_EQ(StridedCursor::subarray(0, 4, shape, Index{1, 2, 0}, Index{2, 3, 8}).pieces(), 2);
   EXPECT_EQ(StridedCursor::subarray(0, 4, shape, Index{1, 0, 3}, Index{2, 6, 1}).pieces(), 12);
-  EXPECT_EQ(StridedCursor::hyperslab(0, 4, shape, Index{0, 0, 0}, Index{4, 3, 8}, Index{1, 2, 1}, Index{4, 3, 8}).pieces(), 1);
+  EXPECT_EQ(
+      StridedCursor::hyperslab(0, 4, shape, Index{0, 0, 0}, Index{4, 3, 8}, Index{1, 2, 1}, Index{4, 3, 8})
+          .pieces(),
+      1);
   // A record variable alone in its file is one run, two of them are one run a record.
   EXPECT_EQ(StridedCursor::subarray(0, 4, Index{0, 10}, Index{0, 0}, Index{5, 10}, {}, 40).pieces(), 1);
   EXPECT_EQ(StridedCursor::subarray(0, 4, Index{0, 10}, Index{0, 0}, Index{5, 10}, {}, 80).pieces(), 5);
@@ -177,7 +182,8 @@ TEST(Strided, KnowsWhatItCannotDo) {
 
 TEST(Strided, HugeSelectionsStoreNothing) {
   // 2^40 elements, every other one: only the first rounds are walked.
-  StridedCursor cursor = StridedCursor::subarray(0, 8, Index{std::int64_t{1} << 41}, Index{1}, Index{std::int64_t{1} << 40}, Index{2});
+  StridedCursor cursor = StridedCursor::subarray(0, 8, Index{std::int64_t{1} << 41}, Index{1},
+                                                 Index{std::int64_t{1} << 40}, Index{2});
   EXPECT_EQ(cursor.pieces(), std::int64_t{1} << 40);
   cursor.start(1 << 20);
   Runs out(512);
