@@ -29,6 +29,17 @@ bool mpi_running() {
   return begun != 0 && ended == 0;
 }
 
+/// The driver's info in an access list; NULL where there is none, which HDF5 treats as an error that nobody should see.
+const H5FD_forebay_config_t* driver_info(hid_t fapl) {
+  const void* info = nullptr;
+  H5E_BEGIN_TRY {
+    info = H5Pget_driver_info(fapl);
+  }
+  H5E_END_TRY
+  if (info == nullptr) H5Eclear2(H5E_DEFAULT);
+  return static_cast<const H5FD_forebay_config_t*>(info);
+}
+
 Status set_hints(H5FD_forebay_config_t& config, std::string_view hints) {
   if (hints.size() >= sizeof config.hints) {
     return {Code::bad_hint, "hints of " + std::to_string(hints.size()) + " characters, at most " +
@@ -65,8 +76,8 @@ Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out
 }
 
 Status config_of(hid_t fapl, H5FD_forebay_config_t& out) {
+  const H5FD_forebay_config_t* info = driver_info(fapl);
   const ssize_t length = H5Pget_driver_config_str(fapl, nullptr, 0);
-  const auto* info = static_cast<const H5FD_forebay_config_t*>(H5Pget_driver_info(fapl));
   if (Status status = normalize(info, out); !status.ok()) return status;
   if (info != nullptr || length <= 0) return {};
   std::string text(static_cast<std::size_t>(length) + 1, '\0');
@@ -103,7 +114,7 @@ bool selects(hid_t fapl, hid_t driver) {
 
 bool selected_as_mpio(hid_t fapl) noexcept {
   if (registered < 0 || !selects(fapl, registered)) return false;
-  const auto* info = static_cast<const H5FD_forebay_config_t*>(H5Pget_driver_info(fapl));
+  const H5FD_forebay_config_t* info = driver_info(fapl);
   return info != nullptr && (info->flags & kSelectedAsMpio) != 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "request/strided.hpp"
 
@@ -70,6 +71,7 @@ bool combine(const Pair& pair, const Shape& file, const Shape& memory, std::int6
   if (!file_flat) in_file = loops_of(pair.file_space, file);
   if (!memory_flat) in_memory = loops_of(pair.memory_space, memory);
   if ((!file_flat && !in_file.known) || (!memory_flat && !in_memory.known)) return false;
+  if (file_flat && memory_flat) in_memory.add(memory.elements, 1);
   const Loops& lead = file_flat ? in_memory : in_file;
   if (!file_flat && !memory_flat) {
     if (in_file.loops.size() != in_memory.loops.size()) return false;
@@ -135,6 +137,36 @@ std::size_t PairStream::take(std::int64_t limit, std::span<Run> out) {
   return walk_.take(limit, out, failure_.status);
 }
 
+namespace {
+
+/// Pages that were never touched cost more than everything else here, so the next index takes over the memory of the last.
+thread_local std::vector<Run> spare_runs;
+
+/// Which round an offset lies in. Neighbours mostly lie in one, and a division costs more than all else.
+class RoundOf {
+ public:
+  explicit RoundOf(std::int64_t round) : round_(round), inverse_(1.0 / static_cast<double>(round)) {}
+
+  std::int64_t operator()(std::int64_t offset) {
+    if (offset >= begin_ && offset < begin_ + round_) return current_;
+    current_ = static_cast<std::int64_t>(static_cast<double>(offset) * inverse_);
+    begin_ = current_ * round_;
+    while (begin_ > offset) begin_ -= round_, --current_;
+    while (begin_ + round_ <= offset) begin_ += round_, ++current_;
+    return current_;
+  }
+  /// Of the round asked for last.
+  std::int64_t end() const { return begin_ + round_; }
+
+ private:
+  std::int64_t round_;
+  double inverse_;
+  std::int64_t current_ = 0;
+  std::int64_t begin_ = 0;
+};
+
+}  // namespace
+
 PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
                          WalkFailure& failure)
     : pair_(pair),
@@ -148,218 +180,189 @@ PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memor
 void PointCursor::start(std::int64_t round_bytes) {
   finish();
   round_ = std::max<std::int64_t>(round_bytes, 1);
+  first_round_ = hull_.begin / round_;
+  rounds_ = (hull_.end - 1) / round_ - first_round_ + 1;
   mode_ = Mode::fresh;
 }
 
 void PointCursor::finish() {
   walk_.close();
+  if (runs_.size() > spare_runs.size()) runs_.swap(spare_runs);
   runs_ = {};
+  counts_ = {};
   buckets_ = {};
   passes_ = {};
-  at_ = bucket_ = pass_ = 0;
+  count_ = at_ = bucket_ = pass_ = 0;
   ascending_ = false;
   mode_ = Mode::done;
 }
 
+void PointCursor::need(std::size_t runs) {
+  if (runs_.size() < runs && spare_runs.size() > runs_.size()) runs_.swap(spare_runs);
+  if (runs_.size() < runs) {
+    runs_ = {};
+    runs_.resize(runs);
+  }
+}
+
+bool PointCursor::walk_again() {
+  Status status = walk_.open(pair_, file_, memory_);
+  if (status.ok()) return true;
+  failure_.status.update(std::move(status));
+  finish();
+  return false;
+}
+
 std::int64_t PointCursor::peek() {
-  if (mode_ == Mode::fresh) prepare();
+  if (mode_ == Mode::fresh) prepare(0);
   if (mode_ == Mode::stream) {
     const std::int64_t next = walk_.peek(failure_.status);
     if (next == kNoOffset) finish();
-    return next;
+    return next == kNoOffset || ascending_ ? next : hull_.begin;
   }
-  if (mode_ == Mode::list && at_ == runs_.size() && !next_pass()) finish();
+  if (mode_ == Mode::index && at_ == count_ && !next_pass()) finish();
   if (mode_ == Mode::done) return kNoOffset;
-  return ascending_ ? runs_[at_].file : buckets_[bucket_].least;
+  return mode_ == Mode::index ? buckets_[bucket_].least : hull_.begin;
 }
 
 std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
-  if (mode_ == Mode::fresh && limit == kNoOffset) {
-    // One round of everything: no index is needed.
-    Status status = walk_.open(pair_, file_, memory_);
-    mode_ = status.ok() ? Mode::stream : Mode::done;
-    failure_.status.update(std::move(status));
+  if (mode_ == Mode::fresh) prepare(limit);
+  switch (mode_) {
+    case Mode::stream: return walk_.take(limit, out, failure_.status);
+    case Mode::index: return take_indexed(limit, out);
+    case Mode::batches: return take_sorted(out);
+    default: return 0;
   }
-  if (mode_ == Mode::fresh) prepare();
-  if (mode_ == Mode::done) return 0;
-  if (mode_ == Mode::list) return take_listed(limit, out);
-  const std::size_t n = direction_ == Direction::read ? take_sorted_batches(out)
-                                                      : walk_.take(limit, out, failure_.status);
-  if (n == 0 && limit == kNoOffset) finish();
-  return n;
 }
 
-/// For reading: neighbours in the file come one after the other, so that they can be read together.
-std::size_t PointCursor::take_sorted_batches(std::span<Run> out) {
-  if (at_ == runs_.size()) {
-    runs_.resize(std::min(kMostRuns, static_cast<std::size_t>(file_.elements)));
-    runs_.resize(walk_.take(kNoOffset, runs_, failure_.status));
-    at_ = 0;
-    const auto before = [](const Run& a, const Run& b) { return a.file < b.file; };
-    if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
+template <class F>
+void PointCursor::each_within(std::int64_t begin, std::int64_t end, F&& f) {
+  if (!walk_again()) return;
+  RoundOf round_of(round_);
+  std::array<Run, 512> batch;
+  while (const std::size_t n = walk_.take(kNoOffset, batch, failure_.status)) {
+    for (std::size_t i = 0; i < n; ++i) {
+      Run run = batch[i];
+      if (run.file >= end || run.file + run.length <= begin) continue;
+      while (run.length > 0) {
+        const std::int64_t round = round_of(run.file);
+        const std::int64_t part = std::min(run.length, round_of.end() - run.file);
+        if (run.file >= begin && run.file < end) f(round, Run{run.file, run.stream, part});
+        run = {run.file + part, run.stream + part, run.length - part};
+      }
+    }
   }
-  const std::size_t n = std::min(out.size(), runs_.size() - at_);
-  std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), n, out.begin());
-  at_ += n;
-  return n;
+  walk_.close();
 }
 
-/// Walks all points once: into the list where they fit, else counting how many fall into which part of the file.
-void PointCursor::prepare() {
-  Status status = walk_.open(pair_, file_, memory_);
-  if (!status.ok()) {
-    failure_.status.update(std::move(status));
-    finish();
-    return;
+void PointCursor::prepare(std::int64_t limit) {
+  const bool all_at_once = direction_ == Direction::write && (limit == kNoOffset || rounds_ == 1);
+  if (!all_at_once) {
+    ascending_ = ascends();
+    if (!ascending_ && direction_ == Direction::write) {
+      mode_ = Mode::index;
+      count();
+      plan_passes();
+      return;
+    }
   }
-  const std::int64_t rounds = (hull_.end - 1) / round_ - hull_.begin / round_ + 1;
-  const std::int64_t rounds_a_bin = (rounds + 65535) / 65536;
-  const std::int64_t bin_bytes = rounds_a_bin * round_;
-  const std::int64_t bins_begin = hull_.begin / round_ * round_;
-  std::vector<std::size_t> bins;
-  const auto count = [&](std::span<const Run> part) {
-    for (const Run& run : part) ++bins[static_cast<std::size_t>((run.file - bins_begin) / bin_bytes)];
-  };
+  if (!walk_again()) return;
+  mode_ = all_at_once || ascending_ ? Mode::stream : Mode::batches;
+}
 
-  ascending_ = true;
+bool PointCursor::ascends() {
+  if (!walk_again()) return false;
   std::int64_t reached = 0;
   std::array<Run, 512> batch;
   while (const std::size_t n = walk_.take(kNoOffset, batch, failure_.status)) {
     for (std::size_t i = 0; i < n; ++i) {
-      ascending_ = ascending_ && batch[i].file >= reached;
+      if (batch[i].file < reached) return false;
       reached = batch[i].file + batch[i].length;
     }
-    if (bins.empty() && runs_.size() + n > kMostRuns) {
-      bins.resize(static_cast<std::size_t>((hull_.end - 1 - bins_begin) / bin_bytes) + 1);
-      count(runs_);
-      runs_ = {};
-    }
-    if (bins.empty()) {
-      runs_.insert(runs_.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(n));
-    } else {
-      count(std::span(batch).first(n));
-    }
   }
-  walk_.close();
-  mode_ = Mode::list;
-  if (bins.empty()) {
-    passes_ = {hull_.end};
-    pass_ = 1;
-    if (!ascending_) bucket();
-    return;
-  }
-  if (ascending_) {
-    status = walk_.open(pair_, file_, memory_);
-    mode_ = status.ok() ? Mode::stream : Mode::done;
-    failure_.status.update(std::move(status));
-    return;
-  }
-  std::size_t sum = 0;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    if (sum > 0 && sum + bins[i] > kMostRuns) {
-      passes_.push_back(bins_begin + static_cast<std::int64_t>(i) * bin_bytes);
-      sum = 0;
-    }
-    sum += bins[i];
-  }
-  passes_.push_back((hull_.end + round_ - 1) / round_ * round_);
+  return true;
 }
 
-/// Fills the list with the next part of the file that holds any points.
+/// How many runs lie in which round.
+void PointCursor::count() {
+  group_ = (rounds_ - 1) / static_cast<std::int64_t>(kMostCounts) + 1;
+  counts_.assign(static_cast<std::size_t>((rounds_ - 1) / group_ + 1), 0);
+  each_within(hull_.begin, hull_.end, [this](std::int64_t round, const Run&) {
+    std::int64_t index = round - first_round_;
+    if (group_ > 1) index /= group_;
+    ++counts_[static_cast<std::size_t>(index)];
+  });
+}
+
+void PointCursor::plan_passes() {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (sum > 0 && sum + counts_[i] > kMostRuns) {
+      passes_.push_back((first_round_ + static_cast<std::int64_t>(i) * group_) * round_);
+      sum = 0;
+    }
+    sum += counts_[i];
+  }
+  passes_.push_back((first_round_ + rounds_) * round_);
+}
+
 bool PointCursor::next_pass() {
   while (pass_ < passes_.size() && failure_.status.ok()) {
-    const std::int64_t begin = pass_ == 0 ? 0 : passes_[pass_ - 1];
-    collect(begin, passes_[pass_]);
-    ++pass_;
-    if (!runs_.empty()) {
-      bucket();
-      return true;
+    const std::int64_t begin = pass_ == 0 ? first_round_ * round_ : passes_[pass_ - 1];
+    const std::int64_t end = passes_[pass_++];
+    buckets_.clear();
+    count_ = at_ = bucket_ = 0;
+    if (group_ == 1) {
+      place(begin, end);
+    } else {
+      sort(begin, end);
     }
+    if (count_ > 0) return true;
   }
   return false;
 }
 
-void PointCursor::collect(std::int64_t begin, std::int64_t end) {
-  runs_.clear();
-  Status status = walk_.open(pair_, file_, memory_);
-  std::array<Run, 512> batch;
-  while (status.ok()) {
-    const std::size_t n = walk_.take(kNoOffset, batch, failure_.status);
-    if (n == 0) break;
-    for (std::size_t i = 0; i < n; ++i) {
-      // A run of neighbours may reach over the part's end.
-      const Run& run = batch[i];
-      const std::int64_t from = std::max(run.file, begin);
-      const std::int64_t to = std::min(run.file + run.length, end);
-      if (from < to) runs_.push_back({from, run.stream + (from - run.file), to - from});
-    }
+/// Brings the runs of a pass into the order of rounds, keeping list order within each.
+void PointCursor::place(std::int64_t begin, std::int64_t end) {
+  const auto first = static_cast<std::size_t>(begin / round_ - first_round_);
+  const auto rounds = static_cast<std::size_t>((end - begin) / round_);
+  buckets_.resize(rounds);
+  std::size_t total = 0;
+  for (std::size_t r = 0; r < rounds; ++r) {
+    buckets_[r] = {total, kNoOffset};
+    total += counts_[first + r];
   }
-  walk_.close();
-  failure_.status.update(std::move(status));
+  need(total);
+  each_within(begin, end, [&](std::int64_t round, const Run& run) {
+    Bucket& bucket = buckets_[static_cast<std::size_t>(round - first_round_) - first];
+    runs_[bucket.end++] = run;
+    bucket.least = std::min(bucket.least, run.file);
+  });
+  count_ = failure_.status.ok() ? total : 0;
+  std::erase_if(buckets_, [](const Bucket& bucket) { return bucket.least == kNoOffset; });
 }
 
-/// Orders the list by round, keeping its order within each; a run that crosses a boundary is cut.
-void PointCursor::bucket() {
-  const auto round_of = [this](std::int64_t offset) { return offset / round_; };
-  std::int64_t least = kNoOffset;
-  std::int64_t most = 0;
-  std::size_t cuts = 0;
-  for (const Run& run : runs_) {
-    const std::int64_t last = run.file + run.length - 1;
-    least = std::min(least, round_of(run.file));
-    most = std::max(most, round_of(last));
-    cuts += static_cast<std::size_t>(round_of(last) - round_of(run.file));
-  }
-  std::vector<Run> pieces;
-  if (cuts > 0) {
-    pieces.reserve(runs_.size() + cuts);
-    for (Run run : runs_) {
-      while (run.length > 0) {
-        const std::int64_t room = (round_of(run.file) + 1) * round_ - run.file;
-        const std::int64_t part = std::min(run.length, room);
-        pieces.push_back({run.file, run.stream, part});
-        run = {run.file + part, run.stream + part, run.length - part};
-      }
-    }
-    runs_.swap(pieces);
-  }
-  buckets_.clear();
-  at_ = bucket_ = 0;
-  const auto rounds = static_cast<std::size_t>(most - least + 1);
-  if (rounds > 4 * runs_.size() + 1024) {
-    // Few pieces far apart: sorting them costs less than counting rounds.
-    std::stable_sort(runs_.begin(), runs_.end(),
-                     [&](const Run& a, const Run& b) { return round_of(a.file) < round_of(b.file); });
-  } else {
-    std::vector<std::size_t> place(rounds + 1, 0);
-    for (const Run& run : runs_) ++place[static_cast<std::size_t>(round_of(run.file) - least) + 1];
-    for (std::size_t r = 1; r <= rounds; ++r) place[r] += place[r - 1];
-    pieces.resize(runs_.size());
-    for (const Run& run : runs_) pieces[place[static_cast<std::size_t>(round_of(run.file) - least)]++] = run;
-    runs_.swap(pieces);
-  }
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (i == 0 || round_of(runs_[i].file) != round_of(runs_[i - 1].file)) buckets_.push_back({i, kNoOffset});
+/// The same where there are too many rounds to count each: points so far apart are better sorted.
+void PointCursor::sort(std::int64_t begin, std::int64_t end) {
+  std::vector<std::pair<std::int64_t, Run>> sparse;
+  each_within(begin, end, [&](std::int64_t round, const Run& run) { sparse.emplace_back(round, run); });
+  std::stable_sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  need(sparse.size());
+  count_ = sparse.size();
+  for (std::size_t i = 0; i < count_; ++i) {
+    runs_[i] = sparse[i].second;
+    if (i == 0 || sparse[i].first != sparse[i - 1].first) buckets_.push_back({i, kNoOffset});
     buckets_.back().end = i + 1;
     buckets_.back().least = std::min(buckets_.back().least, runs_[i].file);
   }
 }
 
-std::size_t PointCursor::take_listed(std::int64_t limit, std::span<Run> out) {
+std::size_t PointCursor::take_indexed(std::int64_t limit, std::span<Run> out) {
   std::size_t n = 0;
   while (n < out.size()) {
-    if (at_ == runs_.size() && !next_pass()) {
+    if (at_ == count_ && !next_pass()) {
       finish();
       return n;
-    }
-    if (ascending_) {
-      Run& run = runs_[at_];
-      if (run.file >= limit) break;
-      const std::int64_t part = std::min(run.length, limit - run.file);
-      out[n++] = {run.file, run.stream, part};
-      run = {run.file + part, run.stream + part, run.length - part};
-      if (run.length == 0) ++at_;
-      continue;
     }
     const Bucket& bucket = buckets_[bucket_];
     if (bucket.least >= limit) break;
@@ -369,6 +372,22 @@ std::size_t PointCursor::take_listed(std::int64_t limit, std::span<Run> out) {
     n += part;
     if (at_ == bucket.end) ++bucket_;
   }
+  return n;
+}
+
+/// For reading: neighbours in the file come one after the other, so that they can be read together.
+std::size_t PointCursor::take_sorted(std::span<Run> out) {
+  if (at_ == count_) {
+    need(std::min(kMostRuns / 4, static_cast<std::size_t>(file_.elements)));
+    count_ = walk_.take(kNoOffset, runs_, failure_.status);
+    at_ = 0;
+    std::sort(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const Run& a, const Run& b) { return a.file < b.file; });
+    if (count_ == 0) finish();
+  }
+  const std::size_t n = std::min(out.size(), count_ - at_);
+  std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), n, out.begin());
+  at_ += n;
   return n;
 }
 

@@ -8,7 +8,9 @@
 #include <iterator>
 #include <map>
 
+#ifndef FOREBAY_TEST_BY_ENVIRONMENT
 #include "forebay/hdf5.h"
+#endif
 
 namespace test {
 namespace {
@@ -122,13 +124,15 @@ Id Run::access(MPI_Comm on) const {
   Id fapl(H5Pcreate(H5P_FILE_ACCESS));
   if (!forebay) {
     CHECK(H5Pset_fapl_mpio(fapl, on, MPI_INFO_NULL) >= 0);
-  } else if (!by_environment) {
-    H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
-    std::snprintf(config.hints, sizeof config.hints, "%s", hints.c_str());
-    CHECK(H5Pset_fapl_forebay(fapl, on, MPI_INFO_NULL, &config) >= 0);
-  } else if (on != MPI_COMM_WORLD) {
-    CHECK(H5Pset_mpi_params(fapl, on, MPI_INFO_NULL) >= 0);
+    return fapl;
   }
+#ifdef FOREBAY_TEST_BY_ENVIRONMENT
+  if (on != MPI_COMM_WORLD) CHECK(H5Pset_mpi_params(fapl, on, MPI_INFO_NULL) >= 0);
+#else
+  H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
+  std::snprintf(config.hints, sizeof config.hints, "%s", hints.c_str());
+  CHECK(H5Pset_fapl_forebay(fapl, on, MPI_INFO_NULL, &config) >= 0);
+#endif
   return fapl;
 }
 
@@ -238,7 +242,6 @@ int run_all(int argc, char** argv) {
     if (arg == "--hints" && i + 1 < argc) configs.emplace_back(argv[++i]);
     if (arg == "--only" && i + 1 < argc) only = argv[++i];
     if (arg == "--dir" && i + 1 < argc) directory = argv[++i];
-    if (arg == "--by-environment") run.by_environment = true;
     if (arg == "--verbose") verbose = true;
   }
   if (configs.empty()) configs.emplace_back("");

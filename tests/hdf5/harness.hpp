@@ -37,8 +37,7 @@ struct Run {
   int ranks = 1;
   std::string path;
   bool forebay = false;
-  std::string hints;       ///< for Forebay: the config's hints
-  bool by_environment = false;  ///< Forebay comes by HDF5_DRIVER, through the default access list
+  std::string hints;  ///< for Forebay: the config's hints; with FOREBAY_TEST_BY_ENVIRONMENT HDF5_DRIVER selects it
 
   /// An access list with this run's driver.
   Id access(MPI_Comm on) const;
