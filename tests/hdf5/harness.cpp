@@ -239,7 +239,12 @@ int run_all(int argc, char** argv) {
   std::string directory = ".";
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--hints" && i + 1 < argc) configs.emplace_back(argv[++i]);
+    if (arg == "--hints" && i + 1 < argc) {
+      // Commas for semicolons, and a word for nothing: build systems and shells mangle those.
+      std::string hints = argv[++i];
+      std::replace(hints.begin(), hints.end(), ',', ';');
+      configs.push_back(hints == "default" ? "" : hints);
+    }
     if (arg == "--only" && i + 1 < argc) only = argv[++i];
     if (arg == "--dir" && i + 1 < argc) directory = argv[++i];
     if (arg == "--verbose") verbose = true;
