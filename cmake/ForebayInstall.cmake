@@ -56,5 +56,5 @@ if(TARGET forebay_hdf5)
 endif()
 if(TARGET forebay_pnetcdf)
   forebay_pkg_config(forebay-pnetcdf "Forebay's PnetCDF driver" "-I${PnetCDF_INCLUDE_DIR}"
-                     "-lforebay_pnetcdf ${PnetCDF_LIBRARY}")
+                     "-Wl,--no-as-needed -lforebay_pnetcdf ${PnetCDF_LIBRARY}")
 endif()
