@@ -29,6 +29,11 @@ class PendingPuts {
   /// Numbers start at 0 when nothing is pending, and are even.
   int add(std::unique_ptr<PendingPut> put);
 
+  /// Passes a number over, while something is pending: PnetCDF gives one to a blocking put of a list.
+  void skip_number() {
+    if (live_ > 0) last_id_ += 2;
+  }
+
   std::size_t size() const { return live_; }
   bool empty() const { return live_ == 0; }
 

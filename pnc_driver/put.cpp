@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "batch.hpp"
@@ -96,6 +97,8 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buf
       return batch.add_converted(*request.variable, request.selection, elements, conversion, request.map());
     });
   }
+  constexpr bool is_list = std::is_same_v<Arguments, VarnArguments>;
+  if (is_list && problem == NC_NOERR && request.selection.elements > 0) file.pending.skip_number();
   bool unused = false;
   const int err = write_together(file, batch, problem, unused);
   return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
@@ -187,6 +190,7 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
   if (!file.active() || (how & mode::collective) == 0) {
     const int err =
         file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, how);
+    if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.pending.skip_number();
     // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.
     if (file.active() && err == NC_ERANGE) {
       const int waited = file.stock.wait(file.stock_file, NC_PUT_REQ_ALL, nullptr, nullptr, mode::independent);
