@@ -28,6 +28,11 @@ void PieceBuckets::start(std::int64_t round_bytes) {
       std::min<std::int64_t>(index_bytes_ * 3 / 4 / static_cast<std::int64_t>(entry_bytes()), 0xFFFFFFFF);
   release();
   mode_ = Mode::fresh;
+  // What an earlier walk left untaken is not to be found again.
+  entry_ = round_entries_end_ = 0;
+  pass_begin_ = pass_end_ = 0;
+  round_low_ = -1;
+  stream_block_ = 0;
   cells_begin_ = cells_end_ = next_round_ = hull_.begin / round_bytes;
 }
 
