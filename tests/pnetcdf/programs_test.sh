@@ -96,6 +96,8 @@ case $case_ in
     [ "$(grep -c 'wait=NC_ENO_SPACE\|wait=NC_EWRITE\|put=NC_ENO_SPACE\|put=NC_EWRITE' full.out)" = "$ranks" ] || fail "not an error on every rank"
     grep -q 'NC_ENO_SPACE' full.out || fail "no rank says that the disk is full"
     grep -qi 'space' full.err || fail "nothing is said of the full disk"
+    umount disk
+    trap - EXIT
     ;;
   no_shared_memory)
     # a /dev/shm too small for the windows, in a mount namespace of our own
