@@ -9,7 +9,7 @@ namespace forebay::demo {
 
 struct Case {
   std::string map = "generated";
-  int ne = 4;
+  int ne = 3;
   int levels = 72;
 };
 

@@ -34,9 +34,9 @@ std::string plain_path(const std::string& path) {
 
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 12> v{s.enabled,      static_cast<std::int64_t>(s.mode), static_cast<std::int64_t>(s.storage),
+  std::array<std::int64_t, 13> v{s.enabled,      static_cast<std::int64_t>(s.mode), static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link), s.stripe_bytes, s.window_bytes, s.memory_bytes,
-                                 s.bypass_bytes, s.aggregators_per_node, s.ranks_per_node, s.stats.empty() ? 0 : 1, 0};
+                                 s.bypass_bytes, s.aggregators_per_node, s.ranks_per_node, s.stats.empty() ? 0 : 1, s.aggregators, s.aggregator_bytes};
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
@@ -48,6 +48,8 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.bypass_bytes = v[7];
   s.aggregators_per_node = static_cast<int>(v[8]);
   s.ranks_per_node = static_cast<int>(v[9]);
+  s.aggregators = static_cast<int>(v[11]);
+  s.aggregator_bytes = v[12];
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty()) s.stats = "-";  // only rank 0 writes; the others must know that it gathers
 }
@@ -101,6 +103,11 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
   MPI_Comm_set_errhandler(s.comm.get(), MPI_ERRORS_RETURN);
   share_settings(s.comm.get(), s.settings);
   s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
+  if (s.settings.aggregators_per_node == 0 && s.settings.aggregators > 0) {
+    // cb_nodes counts those of the whole file.
+    const int nodes = s.nodes->topology().nodes;
+    s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, (s.settings.aggregators + nodes - 1) / nodes);
+  }
 
   Status status;
   const int error = MPI_File_open(s.comm.get(), options.path.c_str(), options.amode, options.info, s.file.address());
@@ -140,7 +147,8 @@ void File::State::choose_layout() {
   // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and buffer.
   const double ranks = t.least_local_ranks;
   const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
-  std::int64_t round = choose_round_bytes(stripe, t.owners(), settings.window_bytes, static_cast<std::int64_t>(share));
+  const std::int64_t wanted = settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
+  std::int64_t round = choose_round_bytes(stripe, t.owners(), wanted, static_cast<std::int64_t>(share));
   // All ranks must agree, whatever they read from their file handle.
   std::array<std::int64_t, 2> sizes{stripe, round};
   MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
