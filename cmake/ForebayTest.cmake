@@ -59,11 +59,6 @@ function(forebay_add_mpi_test name)
   elseif(NOT arg_COMMAND)
     message(FATAL_ERROR "forebay_add_mpi_test(${name}): needs SOURCES, TARGET or COMMAND")
   endif()
-  # Arguments may be empty or hold semicolons, which a plain expansion would drop or split.
-  set(command "")
-  foreach(word IN LISTS arg_COMMAND arg_ARGS)
-    string(APPEND command " [==[${word}]==]")
-  endforeach()
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 4 7)
   endif()
@@ -74,9 +69,10 @@ function(forebay_add_mpi_test name)
     set(test ${name}.np${ranks})
     set(dir "${CMAKE_CURRENT_BINARY_DIR}/run/${test}")
     file(MAKE_DIRECTORY "${dir}")
-    cmake_language(
-      EVAL CODE "add_test(NAME ${test} WORKING_DIRECTORY [==[${dir}]==]
-      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} ${command})")
+    add_test(
+      NAME ${test}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND} ${arg_ARGS}
+      WORKING_DIRECTORY "${dir}")
     # PROCESSORS keeps `ctest -j` from piling up ranks: a test of more ranks than there are jobs runs alone.
     # A test that hangs is ended by SIGTERM, so that mpiexec takes its ranks along.
     set_tests_properties(
