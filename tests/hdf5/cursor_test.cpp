@@ -56,6 +56,11 @@ std::vector<Run> walked(const Pair& pair, std::int64_t step) {
 /// Takes everything round by round, some rounds in several helpings, with peek in between or not.
 std::vector<Run> taken(Cursor& cursor, std::int64_t round, Rng& rng) {
   std::vector<Run> all;
+  if (pick(rng, 0, 2) == 0) {  // a walk that is broken off leaves nothing behind
+    cursor.start(pick(rng, 0, 1) == 0 ? round : std::int64_t{1} << 40);
+    std::array<Run, 2> first;
+    cursor.take(kNoOffset, first);
+  }
   cursor.start(round);
   std::vector<Run> batch(static_cast<std::size_t>(pick(rng, 1, 300)));
   for (;;) {
