@@ -38,7 +38,7 @@ Status open_posix_storage(const std::string& path, bool writable, std::unique_pt
 bool coherent_file_system(const std::string& path, std::string& kind);
 
 /// Fails on purpose: every write after `bytes` bytes were written ends with an injected error.
-std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::int64_t bytes);
+std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path, std::int64_t bytes);
 
 /// Waits a random time up to `usec` before every write: for finding orders that only hold by luck.
 std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec, unsigned seed);

@@ -10,12 +10,13 @@ namespace {
 
 class FailingStorage final : public Storage {
  public:
-  FailingStorage(std::unique_ptr<Storage> below, std::int64_t bytes) : below_(std::move(below)), left_(bytes) {}
+  FailingStorage(std::unique_ptr<Storage> below, std::string path, std::int64_t bytes)
+      : below_(std::move(below)), path_(std::move(path)), left_(bytes) {}
 
   Status write(std::span<const Piece> pieces) override {
     for (const Piece& piece : pieces) {
       if (piece.length > left_) {
-        return {Code::io, range_message("write", "the file", piece.offset, piece.length) +
+        return {Code::io, range_message("write", path_, piece.offset, piece.length) +
                               ": failure injected by forebay_storage=failing"};
       }
       if (Status status = below_->write({&piece, 1}); !status.ok()) return status;
@@ -30,6 +31,7 @@ class FailingStorage final : public Storage {
 
  private:
   std::unique_ptr<Storage> below_;
+  std::string path_;
   std::int64_t left_;
 };
 
@@ -56,8 +58,8 @@ class DelayedStorage final : public Storage {
 
 }  // namespace
 
-std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::int64_t bytes) {
-  return std::make_unique<FailingStorage>(std::move(below), bytes);
+std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path, std::int64_t bytes) {
+  return std::make_unique<FailingStorage>(std::move(below), std::move(path), bytes);
 }
 
 std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec, unsigned seed) {
