@@ -19,6 +19,18 @@ void forget_error_class() noexcept;
 /// At the end of a function of ours that programs call: prints the error stack where HDF5's own functions would.
 herr_t report(herr_t result) noexcept;
 
+/// Runs a step of a collective callback after which the other ranks still wait for this one: no exception gets past it.
+template <class Body>
+Status contained(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return {Code::no_memory, "out of memory"};
+  } catch (...) {
+    return {Code::internal, "unexpected exception"};
+  }
+}
+
 /// Runs what a callback does; a failure or an exception becomes an entry on the error stack.
 template <class Body>
 herr_t guarded(const char* function, Body&& body) noexcept {

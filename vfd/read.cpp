@@ -82,7 +82,12 @@ Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory,
 
 Status read_request(DriverFile& f, Request& request, Status status) {
   std::span<const Put> puts;
-  if (status.ok()) puts = request.puts();
+  if (status.ok()) {
+    status = contained([&] {
+      puts = request.puts();
+      return Status{};
+    });
+  }
   // HDF5 gave the buffers as writable; the request keeps them as it keeps those of a write.
   auto* memory = const_cast<std::byte*>(request.memory());
   const bool collective = f.collective();
@@ -129,7 +134,7 @@ herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[],
   if (f.stock != nullptr) return f.stock->cls->read_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("read_vector", [&]() -> Status {
     Request request(Direction::read);
-    Status status = request.add_vector(count, addrs, sizes, buffers);
+    Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
     return read_request(f, request, std::move(status));
   });
 }
@@ -143,7 +148,7 @@ herr_t read_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, h
   }
   return guarded("read_selection", [&]() -> Status {
     Request request(Direction::read);
-    Status status = request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
+    Status status = contained([&] { return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers); });
     return read_request(f, request, std::move(status));
   });
 }

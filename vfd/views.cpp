@@ -166,8 +166,13 @@ Status read_view(DriverFile& f, const ViewTransfer& t, bool together, bool root_
 Status write_atomic(DriverFile& f, std::span<const Put> puts, const std::byte* base, bool collective) {
   if (!collective) {
     return run_by_run(puts, "write", f.core->path(), [&](const Run& run) {
-      return MPI_File_write_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length), MPI_BYTE,
-                               MPI_STATUS_IGNORE);
+      MPI_Status done;
+      const int error =
+          MPI_File_write_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length), MPI_BYTE, &done);
+      int written = 0;
+      if (error == MPI_SUCCESS) MPI_Get_count(&done, MPI_BYTE, &written);
+      // A short write is a full file system, whatever the call returned.
+      return error == MPI_SUCCESS && written != run.length ? MPI_ERR_NO_SPACE : error;
     });
   }
   Datatype memory;

@@ -11,7 +11,12 @@ namespace {
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
 Status write_request(DriverFile& f, Request& request, Status status) {
   std::span<const Put> puts;
-  if (status.ok()) puts = request.puts();
+  if (status.ok()) {
+    status = contained([&] {
+      puts = request.puts();
+      return Status{};
+    });
+  }
   const bool collective = f.collective();
   f.eof = HADDR_UNDEF;
   if (f.atomic()) {
@@ -62,7 +67,7 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
   if (f.stock != nullptr) return f.stock->cls->write_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("write_vector", [&]() -> Status {
     Request request(Direction::write);
-    Status status = request.add_vector(count, addrs, sizes, buffers);
+    Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
     return write_request(f, request, std::move(status));
   });
 }
@@ -76,7 +81,7 @@ herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, 
   }
   return guarded("write_selection", [&]() -> Status {
     Request request(Direction::write);
-    Status status = request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
+    Status status = contained([&] { return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers); });
     return write_request(f, request, std::move(status));
   });
 }
