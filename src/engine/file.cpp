@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/hints.hpp"
@@ -24,6 +25,7 @@ constexpr std::int64_t kDefaultStripe = 1 << 20;
 constexpr std::size_t kMostAgreed = 8;
 static_assert(3 + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
+constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 
 // "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part of a name.
 std::string plain_path(const std::string& path) {
@@ -100,7 +102,7 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.settings = options.settings;
   MPI_Comm_dup(comm, s.comm.address());
-  MPI_Comm_set_errhandler(s.comm.get(), MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(s.comm.get(), MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
   share_settings(s.comm.get(), s.settings);
   s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
   if (s.settings.aggregators_per_node == 0 && s.settings.aggregators > 0) {
@@ -148,7 +150,7 @@ void File::State::choose_layout() {
   const double ranks = t.least_local_ranks;
   const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
   const std::int64_t wanted = settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
-  std::int64_t round = choose_round_bytes(stripe, t.owners(), wanted, static_cast<std::int64_t>(share));
+  std::int64_t round = choose_round_bytes(stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
   // All ranks must agree, whatever they read from their file handle.
   std::array<std::int64_t, 2> sizes{stripe, round};
   MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
@@ -159,7 +161,11 @@ Status File::State::open_storage(bool writable) {
   const std::string path = plain_path(options.path);
   if (settings.storage == StorageKind::posix) {
     std::string kind;
-    if (!coherent_file_system(path, kind)) {
+    // All ranks one way: never both on one file.
+    int coherent = coherent_file_system(path, kind) ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &coherent, 1, MPI_INT, MPI_MIN, comm.get());
+    if (coherent == 0) {
+      settings.storage = StorageKind::mpiio;
       warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path + " goes through MPI-IO");
       storage = make_mpiio_storage(file.get(), path);
     } else if (Status status = open_posix_storage(path, writable, storage); !status.ok()) {
@@ -170,7 +176,7 @@ Status File::State::open_storage(bool writable) {
   }
   const int rank = mpi::rank(comm.get());
   if (settings.storage == StorageKind::failing && (settings.fail_rank < 0 || settings.fail_rank == rank)) {
-    storage = make_failing_storage(std::move(storage), settings.fail_after_bytes);
+    storage = make_failing_storage(std::move(storage), path, settings.fail_after_bytes);
   }
   if (settings.delay_usec > 0) {
     storage = make_delayed_storage(std::move(storage), settings.delay_usec, static_cast<unsigned>(rank + 1));
@@ -194,21 +200,26 @@ void File::State::discard(std::span<const Put> puts) {
 Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max) {
   State& s = *state_;
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
-  std::vector<Put> live;
-  live.reserve(puts.size());
-  for (const Put& put : puts) {
-    if (!put.cursor->hull().empty()) live.push_back(put);
-  }
-  s.counters.requests += static_cast<std::int64_t>(live.size());
   ++s.counters.collective_flushes;
-
+  std::vector<Put> live;
   Status mine;
-  if (s.settings.storage == StorageKind::null) {
-    s.discard(live);
+  // Whatever this rank cannot do, the others wait for it below.
+  try {
+    live.reserve(puts.size());
+    for (const Put& put : puts) {
+      if (!put.cursor->hull().empty()) live.push_back(put);
+    }
+    s.counters.requests += static_cast<std::int64_t>(live.size());
+    if (s.settings.storage == StorageKind::null) {
+      s.discard(live);
+      live.clear();
+    } else if (s.settings.bypass_bytes > 0) {
+      const StageTimer timer(s.counters, Stage::write);
+      mine = s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
+    }
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for a collective write to " + s.options.path};
     live.clear();
-  } else if (s.settings.bypass_bytes > 0) {
-    const StageTimer timer(s.counters, Stage::write);
-    mine = s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
   }
 
   // One message: where the first byte lies, how runs are aligned, whether all is well, and what the caller wants to know.
@@ -248,10 +259,7 @@ void File::State::agree_least(std::span<std::int64_t> values) {
   Window* window = nullptr;
   if (nodes->topology().nodes == 1 && nodes->window(layout.round_bytes(), window).ok()) {
     // On one node the window is faster than a message, several times over where ranks share cores.
-    window->view->agree_least(values, [] {
-      int flag = 0;
-      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-    });
+    window->view->agree_least(values);
     return;
   }
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, comm.get());

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "exchange/dirty_map.hpp"
@@ -173,7 +174,6 @@ class Aggregator {
 
 void scatter(const Flush& f, ActiveSet& active, std::int64_t base, int parity) {
   const StageTimer timer(f.counters, Stage::scatter);
-  f.window.clear(parity);
   std::byte* buffer = f.window.buffer(parity);
   std::array<Run, kBatch> batch;
   const std::int64_t limit = base + f.layout.round_bytes();
@@ -191,42 +191,55 @@ void scatter(const Flush& f, ActiveSet& active, std::int64_t base, int parity) {
 }  // namespace
 
 Status run_flush(const Flush& f, std::span<const Put> puts) {
-  ActiveSet active(puts);
-  active.start(f.layout.round_bytes());
+  Status status;
+  std::unique_ptr<ActiveSet> active;
+  std::unique_ptr<Aggregator> aggregator;
+  // A rank without memory gives up its part, never its place: the others count on meeting it in every round.
+  const auto attempt = [&](auto&& work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      status.update({Code::no_memory, "no memory for a part of a collective write"});
+    }
+  };
+  attempt([&] {
+    active = std::make_unique<ActiveSet>(puts);
+    active->start(f.layout.round_bytes());
+  });
   f.window.begin(f.shift);
   f.window.reset_error();
 
-  Status status;
-  {
-    std::unique_ptr<Aggregator> aggregator;
-    if (f.aggregator >= 0) {
-      aggregator = std::make_unique<Aggregator>(f);
-      f.counters.aggregator = 1;
+  if (f.aggregator >= 0) {
+    aggregator = std::make_unique<Aggregator>(f);
+    f.counters.aggregator = 1;
+  }
+  std::int64_t base = f.layout.round_begin(f.first);
+  for (int round = 0;; ++round) {
+    const int parity = round & 1;
+    f.window.clear(parity);
+    if (active) {
+      attempt([&] { scatter(f, *active, base, parity); });
+      if (!status.ok() && status.code() == Code::no_memory) active.reset();
     }
-    std::int64_t base = f.layout.round_begin(f.first);
-    for (int round = 0;; ++round) {
-      const int parity = round & 1;
-      scatter(f, active, base, parity);
-      std::int64_t next = 0;
-      {
-        const StageTimer timer(f.counters, Stage::node_wait);
-        next = f.window.arrive(parity, active.next());
-      }
-      ++f.sequence;
-      if (aggregator) {
-        next = aggregator->gather(base, parity, next, status);
-        if (f.nodes > 1 && f.aggregator == 0) f.window.announce(f.sequence, next);
-        aggregator->exchange(status);
-        // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this owner.
-        if (status.ok()) status.update(aggregator->write());
-        ++f.counters.rounds;
-      } else if (f.nodes > 1) {
-        const StageTimer timer(f.counters, Stage::node_wait);
-        next = f.window.await(f.sequence);
-      }
-      if (next == kNoOffset) break;
-      base = f.layout.round_begin(next);
+    std::int64_t next = 0;
+    {
+      const StageTimer timer(f.counters, Stage::node_wait);
+      next = f.window.arrive(parity, active ? active->next() : kNoOffset);
     }
+    ++f.sequence;
+    if (aggregator) {
+      next = aggregator->gather(base, parity, next, status);
+      if (f.nodes > 1 && f.aggregator == 0) f.window.announce(f.sequence, next);
+      aggregator->exchange(status);
+      // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this owner.
+      if (status.ok()) attempt([&] { status.update(aggregator->write()); });
+      ++f.counters.rounds;
+    } else if (f.nodes > 1) {
+      const StageTimer timer(f.counters, Stage::node_wait);
+      next = f.window.await(f.sequence);
+    }
+    if (next == kNoOffset) break;
+    base = f.layout.round_begin(next);
   }
 
   if (!status.ok()) f.window.set_error(static_cast<int>(status.code()));

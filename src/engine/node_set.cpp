@@ -58,7 +58,8 @@ std::shared_ptr<NodeSet> NodeSet::get(MPI_Comm comm, int ranks_per_node, int agg
 NodeSet::NodeSet(MPI_Comm comm, int ranks_per_node, int aggregators)
     : ranks_per_node_(ranks_per_node), aggregators_(aggregators) {
   MPI_Comm_dup(comm, comm_.address());
-  MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN);
+  // Ranks that cannot agree any more cannot return in order either: a failed reduction must not pass unseen.
+  MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_ARE_FATAL);
   topology_ = make_topology(comm_.get(), ranks_per_node, aggregators);
 }
 
@@ -93,6 +94,14 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
     memory = window->shared.data();
   }
 
+  if (topology_.rail >= 0) {
+    try {
+      window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 + 1);  // for the finest granule
+    } catch (const std::bad_alloc&) {
+      status.update({Code::no_memory, "no memory for an aggregator's marks"});
+    }
+  }
+
   // Refused anywhere is refused everywhere. This is also the meeting after which the name may go.
   int code = status.ok() && (topology_.local_ranks == 1 || name[0] != '\0') ? 0 : 1;
   MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, comm_.get());
@@ -102,6 +111,10 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
     return {Code::peer, "another rank could not get its window"};
   }
   window->view = std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
+  window->view->set_idle([] {
+    int flag = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  });
   out = window.get();
   windows_.emplace(round_bytes, std::move(window));
   return {};

@@ -2,8 +2,10 @@
 #include "exchange/mpi_link.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
-#include <numeric>
+#include <string>
 #include <vector>
 
 #include "mpi/handles.hpp"
@@ -28,6 +30,7 @@ class MpiRail final : public Rail {
     displacement_.resize(count);
     table_out_.resize(2 * count);
     table_in_.resize(2 * count);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);  // every code below is looked at
     if (put) open_inbox();
   }
 
@@ -46,7 +49,7 @@ class MpiRail final : public Rail {
       table_out_[2 * n] = send_bytes[n];
       table_out_[2 * n + 1] = next;
     }
-    MPI_Alltoall(table_out_.data(), 2, MPI_INT64_T, table_in_.data(), 2, MPI_INT64_T, comm_);
+    must(MPI_Alltoall(table_out_.data(), 2, MPI_INT64_T, table_in_.data(), 2, MPI_INT64_T, comm_));
     least = next;
     for (std::size_t n = 0; n < receive_.size(); ++n) {
       receive_[n] = table_in_[2 * n];
@@ -54,7 +57,7 @@ class MpiRail final : public Rail {
     }
     if (puts_) {
       // Where my bytes begin in each inbox: after those of all lower nodes.
-      MPI_Exscan(send_.data(), displacement_.data(), nodes_, MPI_INT64_T, MPI_SUM, comm_);
+      must(MPI_Exscan(send_.data(), displacement_.data(), nodes_, MPI_INT64_T, MPI_SUM, comm_));
       if (node_ == 0) std::fill(displacement_.begin(), displacement_.end(), 0);
     }
     return {};
@@ -63,23 +66,24 @@ class MpiRail final : public Rail {
   Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) override {
     pack_all(pack, counters);
     std::vector<MPI_Request> sends;
+    Status status;
     for (int n = 0; n < nodes_; ++n) {
       const auto i = static_cast<std::size_t>(n);
       if (send_[i] == 0 || n == node_) continue;
       if (puts_ && displacement_[i] + send_[i] <= kInboxBytes) {
-        MPI_Put(packed(n), static_cast<int>(send_[i]), MPI_BYTE, n, displacement_[i], static_cast<int>(send_[i]), MPI_BYTE,
-                window_.get());
+        status.update(outcome(MPI_Put(packed(n), static_cast<int>(send_[i]), MPI_BYTE, n, displacement_[i],
+                                      static_cast<int>(send_[i]), MPI_BYTE, window_.get()),
+                              n));
         ++counters.puts;
       } else {
-        send_chunks(packed(n), send_[i], n, sends);
+        status.update(send_chunks(packed(n), send_[i], n, sends));
       }
     }
-    Status status;
     if (puts_) {
       // Everybody is inside this call, so every put's target makes progress.
-      MPI_Win_flush_all(window_.get());
-      MPI_Barrier(comm_);
-      MPI_Win_sync(window_.get());
+      status.update(outcome(MPI_Win_flush_all(window_.get()), node_));
+      must(MPI_Barrier(comm_));
+      status.update(outcome(MPI_Win_sync(window_.get()), node_));
       std::int64_t at = 0;
       for (int n = 0; n < nodes_; ++n) {
         const auto i = static_cast<std::size_t>(n);
@@ -90,21 +94,41 @@ class MpiRail final : public Rail {
       }
     }
     status.update(receive_messages(unpack));
-    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    status.update(outcome(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), node_));
     return status;
   }
 
  private:
   void open_inbox() {
     // Whether one-sided communication works at all is found out here, and agreed on.
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     int good = MPI_Win_allocate(kInboxBytes, 1, MPI_INFO_NULL, comm_, &inbox_, window_.address()) == MPI_SUCCESS ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm_);
+    must(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm_));
     if (good == 0) {
       window_.release();  // not ours to free where others failed: the collective free would wait for them
       return;
     }
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get());
+    MPI_Win_set_errhandler(window_.get(), MPI_ERRORS_RETURN);
+    must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get()));
+  }
+
+  // Where the peers cannot even agree on a round, none of them can go on in order; an end that is said beats waiting for ever.
+  void must(int error) const {
+    if (error == MPI_SUCCESS) return;
+    const std::string text = describe(error);
+    std::fprintf(stderr, "forebay: aggregators of different nodes cannot agree any more: %s\n", text.c_str());
+    MPI_Abort(comm_, 1);
+  }
+
+  static std::string describe(int error) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(error, text.data(), &length);
+    return text.data();
+  }
+
+  static Status outcome(int error, int node) {
+    if (error == MPI_SUCCESS) return {};
+    return {Code::mpi, "the exchange with node " + std::to_string(node) + " failed: " + describe(error)};
   }
 
   static Status malformed(int node) {
@@ -131,12 +155,16 @@ class MpiRail final : public Rail {
     }
   }
 
-  void send_chunks(const std::byte* data, std::int64_t bytes, int node, std::vector<MPI_Request>& requests) const {
+  Status send_chunks(const std::byte* data, std::int64_t bytes, int node, std::vector<MPI_Request>& requests) const {
+    Status status;
     for (std::int64_t at = 0; at < bytes; at += kChunk) {
-      MPI_Request request;
-      MPI_Isend(data + at, static_cast<int>(std::min(kChunk, bytes - at)), MPI_BYTE, node, kTag, comm_, &request);
+      MPI_Request request = MPI_REQUEST_NULL;
+      status.update(outcome(MPI_Isend(data + at, static_cast<int>(std::min(kChunk, bytes - at)), MPI_BYTE, node, kTag, comm_,
+                                      &request),
+                            node));
       requests.push_back(request);
     }
+    return status;
   }
 
   bool comes_as_message(std::size_t node, std::int64_t prefix) const {
@@ -168,13 +196,15 @@ class MpiRail final : public Rail {
       for (const auto& [source, at] : group) {
         const std::int64_t bytes = receive_[source];
         for (std::int64_t done = 0; done < bytes; done += kChunk) {
-          MPI_Request request;
-          MPI_Irecv(received_.data() + at + done, static_cast<int>(std::min(kChunk, bytes - done)), MPI_BYTE,
-                    static_cast<int>(source), kTag, comm_, &request);
+          MPI_Request request = MPI_REQUEST_NULL;
+          const auto part = static_cast<int>(std::min(kChunk, bytes - done));
+          status.update(outcome(MPI_Irecv(received_.data() + at + done, part, MPI_BYTE, static_cast<int>(source), kTag, comm_,
+                                          &request),
+                                static_cast<int>(source)));
           requests.push_back(request);
         }
       }
-      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+      status.update(outcome(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), node_));
       for (const auto& [source, at] : group) {
         const auto bytes = static_cast<std::size_t>(receive_[source]);
         if (!unpack(static_cast<int>(source), {received_.data() + at, bytes})) status.update(malformed(static_cast<int>(source)));

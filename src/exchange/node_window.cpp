@@ -88,7 +88,7 @@ void NodeWindow::mark(int parity, std::span<const Run> runs, std::int64_t origin
   mark_runs(words(rank_, parity), summary(rank_, parity), runs, origin, shift_);
 }
 
-void NodeWindow::wait_for_all(void (*idle)()) {
+void NodeWindow::barrier() {
   if (ranks_ == 1) return;
   const std::uint32_t generation = control_->generation.load(std::memory_order_acquire);
   if (control_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(ranks_)) {
@@ -99,24 +99,24 @@ void NodeWindow::wait_for_all(void (*idle)()) {
   }
   for (int i = 0; i < kYields; ++i) {
     if (control_->generation.load(std::memory_order_acquire) != generation) return;
-    if (idle != nullptr) idle();
+    if (idle_ != nullptr) idle_();
     sched_yield();
   }
   // Asleep, with a time limit: whoever has to make progress for others looks up often, and nobody sleeps for good.
-  const long nap = idle != nullptr ? 500'000 : 20'000'000;
+  const long nap = idle_ != nullptr ? 500'000 : 20'000'000;
   control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
   while (control_->generation.load(std::memory_order_seq_cst) == generation) {
     futex_wait(control_->generation, generation, nap);
-    if (idle != nullptr) idle();
+    if (idle_ != nullptr) idle_();
   }
   control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void NodeWindow::agree_least(std::span<std::int64_t> values, void (*idle)()) {
+void NodeWindow::agree_least(std::span<std::int64_t> values) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
   for (std::size_t i = 0; i < values.size(); ++i) slots_[rank_].agreed[parity][i].store(values[i], std::memory_order_relaxed);
-  wait_for_all(idle);
+  barrier();
   for (int r = 0; r < ranks_; ++r) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = std::min(values[i], slots_[r].agreed[parity][i].load(std::memory_order_relaxed));
@@ -140,6 +140,7 @@ void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
 std::int64_t NodeWindow::await(std::uint64_t sequence) const {
   // Short sleeps after a while: the aggregators may be waiting for a slow network.
   for (int i = 0; control_->announced_sequence.load(std::memory_order_acquire) < sequence; ++i) {
+    if (idle_ != nullptr) idle_();
     if (i < 1000) {
       sched_yield();
     } else {

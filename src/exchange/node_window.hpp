@@ -44,13 +44,15 @@ class NodeWindow {
   /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
   std::int64_t arrive(int parity, std::int64_t next);
 
-  /// Waits for all ranks, without data.
-  void barrier() { wait_for_all(nullptr); }
+  /// Called again and again while this rank waits, for progress that others need of it: messages that it sent before and that
+  /// have not quite left, without which they would never arrive here. Null: none.
+  void set_idle(void (*idle)()) { idle_ = idle; }
 
-  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number on every rank). This is
-  /// how ranks enter a flush: some may still be on their way, and may need this rank's help to arrive, as a large message
-  /// does that it has sent them. So `idle` is called again and again while this rank waits; it makes such progress.
-  void agree_least(std::span<std::int64_t> values, void (*idle)());
+  /// Waits for all ranks, without data.
+  void barrier();
+
+  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number on every rank).
+  void agree_least(std::span<std::int64_t> values);
   static constexpr std::size_t kMostAgreed = 12;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it. `sequence` counts rounds
@@ -84,8 +86,6 @@ class NodeWindow {
     std::atomic<std::int64_t> announced_next[2];
   };
 
-  void wait_for_all(void (*idle)());
-
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
   std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }
   std::uint64_t* words(int rank, int parity) const;
@@ -98,6 +98,7 @@ class NodeWindow {
   std::int64_t round_bytes_;
   int shift_ = 0;
   unsigned agreements_ = 0;
+  void (*idle_)() = nullptr;
   Control* control_;
   Slot* slots_;
   std::byte* buffers_;
