@@ -1,7 +1,8 @@
-// The driver interface inside PnetCDF 1.12.3 to 1.14.x: one table of 49 functions per driver, which no header installs.
+// The driver interface inside PnetCDF 1.12.3 to 1.14.x: one table of 49 functions per driver, which no header
+// installs.
 //
-// The library asks ncmpio_inq_driver() for the table at each create and open, keeps the object that create or open returns,
-// and hands it back as the first argument of every later call. 1.15 has another table.
+// The library asks ncmpio_inq_driver() for the table at each create and open, keeps the object that create or
+// open returns, and hands it back as the first argument of every later call. 1.15 has another table.
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +16,12 @@ inline constexpr int collective = 0x001;
 inline constexpr int independent = 0x002;
 inline constexpr int write = 0x004;
 inline constexpr int read = 0x008;
-inline constexpr int zero = 0x010;         ///< this rank takes part with nothing: its arguments were found wrong
-inline constexpr int high_level = 0x020;   ///< the buffer is one predefined type, its count is to be ignored
-inline constexpr int flexible = 0x040;     ///< the buffer is described by an MPI datatype
+inline constexpr int zero = 0x010;  ///< this rank takes part with nothing: its arguments were found wrong
+inline constexpr int high_level = 0x020;  ///< the buffer is one predefined type, its count is to be ignored
+inline constexpr int flexible = 0x040;    ///< the buffer is described by an MPI datatype
 inline constexpr int blocking = 0x080;
 inline constexpr int nonblocking = 0x100;
-inline constexpr int buffered = 0x200;     ///< into the attached buffer
+inline constexpr int buffered = 0x200;  ///< into the attached buffer
 }  // namespace mode
 
 using Index = const MPI_Offset*;
@@ -40,9 +41,9 @@ struct DriverTable {
   int (*set_fill)(void*, int, int*);
   int (*inq)(void*, int* dims, int* vars, int* atts, int* unlimited);
   int (*inq_misc)(void*, int* path_length, char* path, int* fixed_vars, int* record_vars, int* striping_size,
-                  int* striping_count, MPI_Offset* header_size, MPI_Offset* header_extent, MPI_Offset* record_size,
-                  MPI_Offset* put_size, MPI_Offset* get_size, MPI_Info*, int* requests, MPI_Offset* buffer_usage,
-                  MPI_Offset* buffer_size);
+                  int* striping_count, MPI_Offset* header_size, MPI_Offset* header_extent,
+                  MPI_Offset* record_size, MPI_Offset* put_size, MPI_Offset* get_size, MPI_Info*,
+                  int* requests, MPI_Offset* buffer_usage, MPI_Offset* buffer_size);
   int (*sync_numrecs)(void*);
   int (*begin_indep_data)(void*);
   int (*end_indep_data)(void*);
@@ -67,8 +68,8 @@ struct DriverTable {
   int (*def_var)(void*, const char*, nc_type, int, const int*, int*);
   int (*def_var_fill)(void*, int, int, const void*);
   int (*fill_var_rec)(void*, int, MPI_Offset);
-  int (*inq_var)(void*, int, char* name, nc_type*, int* ndims, int* dimids, int* natts, MPI_Offset* begin, int* no_fill,
-                 void* fill_value);
+  int (*inq_var)(void*, int, char* name, nc_type*, int* ndims, int* dimids, int* natts, MPI_Offset* begin,
+                 int* no_fill, void* fill_value);
   int (*inq_varid)(void*, const char*, int*);
   int (*rename_var)(void*, int, const char*);
 
@@ -93,6 +94,7 @@ struct DriverTable {
   int (*cancel)(void*, int, int*, int*);
 };
 
-static_assert(sizeof(DriverTable) == 49 * sizeof(void (*)()), "the table of PnetCDF 1.12.3 to 1.14 has 49 entries");
+static_assert(sizeof(DriverTable) == 49 * sizeof(void (*)()),
+              "the table of PnetCDF 1.12.3 to 1.14 has 49 entries");
 
 }  // namespace forebay::pnc

@@ -48,15 +48,15 @@ const DriverTable* attach(const DriverTable* stock, void* handle) {
   const std::string release = release_in(handle);
   if (!is_supported_release(release)) {
     say_once("PnetCDF " + (release.empty() ? "of unknown version" : release) +
-              " is not known to this driver (1.12.3 to 1.14.x are); PnetCDF's own driver is used");
+             " is not known to this driver (1.12.3 to 1.14.x are); PnetCDF's own driver is used");
     return stock;
   }
   library = {stock, handle};
   return &forebay_table();
 }
 
-// Looks in every loaded library that is called pnetcdf: those that a plug-in or an interpreter loaded for itself are not in
-// the global search order.
+// Looks in every loaded library that is called pnetcdf: those that a plug-in or an interpreter loaded for
+// itself are not in the global search order.
 int find_in_object(dl_phdr_info* object, std::size_t, void* result) {
   if (object->dlpi_name == nullptr || std::strstr(object->dlpi_name, "pnetcdf") == nullptr) return 0;
   void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -88,9 +88,13 @@ const DriverTable* find_and_attach() {
 
 }  // namespace
 
-const DriverTable& stock_table() { return *library.table; }
+const DriverTable& stock_table() {
+  return *library.table;
+}
 
-void* library_symbol(const char* name) { return dlsym(library.handle, name); }
+void* library_symbol(const char* name) {
+  return dlsym(library.handle, name);
+}
 
 }  // namespace forebay::pnc
 

@@ -1,5 +1,5 @@
-// The memory of the buffered puts (bput): the program says how much, and what is free follows PnetCDF's own bookkeeping,
-// since programs see it through NC_EINSUFFBUF and ncmpi_inq_buffer_usage.
+// The memory of the buffered puts (bput): the program says how much, and what is free follows PnetCDF's own
+// bookkeeping, since programs see it through NC_EINSUFFBUF and ncmpi_inq_buffer_usage.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ class AttachedBuffer {
   std::int64_t size() const { return size_; }
   std::int64_t used() const { return used_; }
 
-  /// Takes `bytes` behind what is taken and returns the slot, to be given back later; -1 when they do not fit.
+  /// Takes `bytes` behind what is taken and returns the slot, to be given back later; -1 when they do not
+  /// fit.
   int take(std::int64_t bytes);
   std::byte* memory(int slot) { return memory_.get() + slots_[static_cast<std::size_t>(slot)].begin; }
 

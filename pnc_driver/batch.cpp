@@ -48,7 +48,8 @@ int Batch::add_parts(const Variable& variable, const Selection& selection, MakeS
       }
       std::int64_t offset = begin;
       if (variable.is_record) {
-        offset += block.first / variable.record_elements * record_stride + block.first % variable.record_elements * each;
+        offset += block.first / variable.record_elements * record_stride +
+                  block.first % variable.record_elements * each;
       } else {
         offset += block.first * each;
       }
@@ -72,20 +73,21 @@ int Batch::add_converted(const Variable& variable, const Selection& selection, c
                          const Conversion& conversion, const Mapping* mapping) {
   if (mapping != nullptr) {  // one block: its parts' streams need not be told apart
     return add_parts(variable, selection, [&](std::int64_t) {
-      return &gathered_.emplace_back(data, mapping->count, mapping->imap, conversion.external, conversion.memory,
-                                     conversion.fill.data(), conversion.options);
+      return &gathered_.emplace_back(data, mapping->count, mapping->imap, conversion.external,
+                                     conversion.memory, conversion.fill.data(), conversion.options);
     });
   }
   const std::int64_t each = element_size(conversion.memory);
   return add_parts(variable, selection, [&](std::int64_t first) {
-    return &converted_.emplace_back(data + first * each, conversion.external, conversion.memory, conversion.fill.data(),
-                                    conversion.options);
+    return &converted_.emplace_back(data + first * each, conversion.external, conversion.memory,
+                                    conversion.fill.data(), conversion.options);
   });
 }
 
 bool Batch::out_of_range() const {
   const auto bad = [](const auto& source) { return source.range_error(); };
-  return std::any_of(converted_.begin(), converted_.end(), bad) || std::any_of(gathered_.begin(), gathered_.end(), bad);
+  return std::any_of(converted_.begin(), converted_.end(), bad) ||
+         std::any_of(gathered_.begin(), gathered_.end(), bad);
 }
 
 int write_together(OpenFile& file, Batch& batch, int problem, bool& flag) {

@@ -1,4 +1,5 @@
-// The puts of one call to the core: cursors and sources made from selections, now that it is known where variables lie.
+// The puts of one call to the core: cursors and sources made from selections, now that it is known where
+// variables lie.
 #pragma once
 
 #include <deque>
@@ -20,7 +21,8 @@ class Batch {
   /// Adds a put whose data are in the variable's type at `data`, to be swapped. The selection must stay.
   int add(const Variable& variable, const Selection& selection, const std::byte* data, Swap swap);
 
-  /// Adds a put that is converted on its way; from elements side by side, or through `mapping` unless that is null.
+  /// Adds a put that is converted on its way; from elements side by side, or through `mapping` unless that is
+  /// null.
   int add_converted(const Variable& variable, const Selection& selection, const std::byte* data,
                     const Conversion& conversion, const Mapping* mapping);
 
@@ -50,8 +52,9 @@ class Batch {
   std::int64_t bytes_ = 0;
 };
 
-/// Collective. Writes all ranks' batches and agrees on the number of records. `flag` is raised on every rank when any rank
-/// raised it. `problem` is what this rank found wrong before: it then takes part with nothing, and gets that code back.
+/// Collective. Writes all ranks' batches and agrees on the number of records. `flag` is raised on every rank
+/// when any rank raised it. `problem` is what this rank found wrong before: it then takes part with nothing,
+/// and gets that code back.
 int write_together(OpenFile& file, Batch& batch, int problem, bool& flag);
 
 /// Writes this rank's batch.

@@ -18,7 +18,8 @@ class Contents {
  public:
   static int of(MPI_Datatype type, Contents& contents) {
     int ints = 0, addresses = 0, types = 0;
-    if (MPI_Type_get_envelope(type, &ints, &addresses, &types, &contents.combiner_) != MPI_SUCCESS) return NC_EMPI;
+    if (MPI_Type_get_envelope(type, &ints, &addresses, &types, &contents.combiner_) != MPI_SUCCESS)
+      return NC_EMPI;
     if (contents.combiner_ == MPI_COMBINER_NAMED) return NC_NOERR;
     std::vector<MPI_Aint> displacements(static_cast<std::size_t>(addresses));
     contents.ints_.resize(static_cast<std::size_t>(ints));
@@ -74,7 +75,8 @@ std::int64_t darray_blocks(const Contents& contents) {
     }
     const std::int64_t place = rank % ranks;
     rank /= ranks;
-    if (block == MPI_DISTRIBUTE_DFLT_DARG) block = kind == MPI_DISTRIBUTE_BLOCK ? (size + ranks - 1) / ranks : 1;
+    if (block == MPI_DISTRIBUTE_DFLT_DARG)
+      block = kind == MPI_DISTRIBUTE_BLOCK ? (size + ranks - 1) / ranks : 1;
     const std::int64_t round = block * ranks;
     const std::int64_t rest = size % round - place * block;
     total *= size / round * block + (rest < 0 ? 0 : rest < block ? rest : block);
@@ -113,22 +115,35 @@ int decode(MPI_Datatype type, Decoded& out) {
   std::int64_t blocks = 1;
   bool gaps = true;
   switch (combiner) {
-    case MPI_COMBINER_CONTIGUOUS: blocks = contents.number(0); gaps = false; break;
-    case MPI_COMBINER_DUP: gaps = false; break;
+    case MPI_COMBINER_CONTIGUOUS:
+      blocks = contents.number(0);
+      gaps = false;
+      break;
+    case MPI_COMBINER_DUP:
+      gaps = false;
+      break;
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
     case MPI_COMBINER_INDEXED_BLOCK:
-    case MPI_COMBINER_HINDEXED_BLOCK: blocks = contents.number(0) * contents.number(1); break;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      blocks = contents.number(0) * contents.number(1);
+      break;
     case MPI_COMBINER_INDEXED:
-    case MPI_COMBINER_HINDEXED: blocks = sum(contents, 1, contents.number(0)); break;
+    case MPI_COMBINER_HINDEXED:
+      blocks = sum(contents, 1, contents.number(0));
+      break;
     case MPI_COMBINER_SUBARRAY: {
       const auto dims = static_cast<std::size_t>(contents.number(0));
       for (std::size_t d = 0; d < dims; ++d) blocks *= contents.number(1 + dims + d);
       break;
     }
-    case MPI_COMBINER_DARRAY: blocks = darray_blocks(contents); break;
-    case MPI_COMBINER_RESIZED: break;
-    default: return NC_EUNSPTETYPE;
+    case MPI_COMBINER_DARRAY:
+      blocks = darray_blocks(contents);
+      break;
+    case MPI_COMBINER_RESIZED:
+      break;
+    default:
+      return NC_EUNSPTETYPE;
   }
   out.elements *= blocks;
   if (gaps) out.contiguous = false;
@@ -139,19 +154,24 @@ int decode(MPI_Datatype type, Decoded& out) {
 
 std::size_t size_of(Element element) {
   switch (element) {
-    case Element::none: return 0;
+    case Element::none:
+      return 0;
     case Element::text:
     case Element::int8:
     case Element::uint8:
-    case Element::opaque: return 1;
+    case Element::opaque:
+      return 1;
     case Element::int16:
-    case Element::uint16: return 2;
+    case Element::uint16:
+      return 2;
     case Element::int32:
     case Element::uint32:
-    case Element::float32: return 4;
+    case Element::float32:
+      return 4;
     case Element::float64:
     case Element::int64:
-    case Element::uint64: return 8;
+    case Element::uint64:
+      return 8;
   }
   return 0;
 }
@@ -182,7 +202,8 @@ Element element_of(MPI_Datatype type) {
   return Element::none;
 }
 
-int understand_buffer(nc_type external, std::int64_t wanted, MPI_Offset count, MPI_Datatype type, BufferLayout& layout) {
+int understand_buffer(nc_type external, std::int64_t wanted, MPI_Offset count, MPI_Datatype type,
+                      BufferLayout& layout) {
   layout = {};
   if (type == MPI_DATATYPE_NULL) {
     layout.element = element_of(external);
@@ -210,7 +231,8 @@ bool needs_conversion(int cdf_format, nc_type external, Element memory) {
 }
 
 bool needs_swap(nc_type external, Element memory) {
-  return !((external == NC_CHAR && memory == Element::text) || (external == NC_BYTE && memory == Element::int8) ||
+  return !((external == NC_CHAR && memory == Element::text) ||
+           (external == NC_BYTE && memory == Element::int8) ||
            (external == NC_UBYTE && memory == Element::uint8));
 }
 
@@ -237,8 +259,8 @@ int pack(const void* buffer, MPI_Offset count, MPI_Datatype type, std::byte* pac
   for (MPI_Offset done = 0; done < count;) {
     const auto now = static_cast<int>(count - done < step ? count - done : step);
     int position = 0;
-    if (MPI_Pack(from + done * extent, now, type, packed, static_cast<int>(now * each), &position, MPI_COMM_SELF) !=
-        MPI_SUCCESS) {
+    if (MPI_Pack(from + done * extent, now, type, packed, static_cast<int>(now * each), &position,
+                 MPI_COMM_SELF) != MPI_SUCCESS) {
       return NC_EMPI;
     }
     packed += now * each;

@@ -13,8 +13,8 @@ int conversion_for(OpenFile& file, const Variable& variable, Element element, Co
   conversion.options.classic_bytes = file.cdf_format < 5;
   // A variable may have a fill value of its own, at any time in define mode.
   if (element == element_of(variable.type)) return NC_NOERR;
-  return file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                            conversion.fill.data());
+  return file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr,
+                            nullptr, nullptr, conversion.fill.data());
 }
 
 Swap swap_of(const Variable& variable) {
@@ -22,15 +22,15 @@ Swap swap_of(const Variable& variable) {
   return static_cast<Swap>(variable.element_bytes);
 }
 
-int copy_converted(const std::byte* from, std::int64_t elements, const Mapping* mapping, const Conversion& conversion,
-                   std::byte* to) {
+int copy_converted(const std::byte* from, std::int64_t elements, const Mapping* mapping,
+                   const Conversion& conversion, std::byte* to) {
   bool out_of_range = false;
   if (mapping == nullptr) {
-    out_of_range = convert(conversion.external, conversion.memory, from, to, static_cast<std::size_t>(elements),
-                           conversion.fill.data(), conversion.options);
+    out_of_range = convert(conversion.external, conversion.memory, from, to,
+                           static_cast<std::size_t>(elements), conversion.fill.data(), conversion.options);
   } else {
-    GatherSource source(from, mapping->count, mapping->imap, conversion.external, conversion.memory, conversion.fill.data(),
-                        conversion.options);
+    GatherSource source(from, mapping->count, mapping->imap, conversion.external, conversion.memory,
+                        conversion.fill.data(), conversion.options);
     const Run all{0, 0, elements * element_size(conversion.external)};
     source.produce({&all, 1}, to, 0);
     out_of_range = source.range_error();

@@ -1,4 +1,5 @@
-// How the values of a buffer become those of a variable: what the core's conversions need to know, asked and translated here.
+// How the values of a buffer become those of a variable: what the core's conversions need to know, asked and
+// translated here.
 #pragma once
 
 #include <array>
@@ -35,9 +36,9 @@ struct Mapping {
   std::vector<std::int64_t> imap;
 };
 
-/// Copies `elements` elements, converted and in the file's byte order; through `mapping` unless that is null. NC_ERANGE when one was
-/// out of range.
-int copy_converted(const std::byte* from, std::int64_t elements, const Mapping* mapping, const Conversion& conversion,
-                   std::byte* to);
+/// Copies `elements` elements, converted and in the file's byte order; through `mapping` unless that is null.
+/// NC_ERANGE when one was out of range.
+int copy_converted(const std::byte* from, std::int64_t elements, const Mapping* mapping,
+                   const Conversion& conversion, std::byte* to);
 
 }  // namespace forebay::pnc

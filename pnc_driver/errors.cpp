@@ -9,19 +9,32 @@ namespace forebay::pnc {
 
 int to_nc_error(const Status& status) {
   switch (status.code()) {
-    case Code::ok: return NC_NOERR;
-    case Code::no_memory: return NC_ENOMEM;
-    case Code::no_shared_memory: return NC_ENOMEM;
-    case Code::no_space: return NC_ENO_SPACE;
-    case Code::no_such_file: return NC_ENOENT;
-    case Code::access: return NC_EACCESS;
-    case Code::io: return NC_EWRITE;
-    case Code::bad_hint: return NC_EINVAL;
-    case Code::bad_argument: return NC_EINVAL;
-    case Code::mpi: return NC_EMPI;
-    case Code::unsupported: return NC_ENOTSUPPORT;
-    case Code::peer: return NC_EWRITE;
-    case Code::internal: return NC_EINTERNAL;
+    case Code::ok:
+      return NC_NOERR;
+    case Code::no_memory:
+      return NC_ENOMEM;
+    case Code::no_shared_memory:
+      return NC_ENOMEM;
+    case Code::no_space:
+      return NC_ENO_SPACE;
+    case Code::no_such_file:
+      return NC_ENOENT;
+    case Code::access:
+      return NC_EACCESS;
+    case Code::io:
+      return NC_EWRITE;
+    case Code::bad_hint:
+      return NC_EINVAL;
+    case Code::bad_argument:
+      return NC_EINVAL;
+    case Code::mpi:
+      return NC_EMPI;
+    case Code::unsupported:
+      return NC_ENOTSUPPORT;
+    case Code::peer:
+      return NC_EWRITE;
+    case Code::internal:
+      return NC_EINTERNAL;
   }
   return NC_EINTERNAL;
 }

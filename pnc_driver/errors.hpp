@@ -11,8 +11,8 @@ namespace forebay::pnc {
 /// The NC_E* code that tells a program what `status` says; NC_NOERR for success.
 int to_nc_error(const Status& status);
 
-/// The same for a failed operation of `what`, and says the message on stderr once a process. A rank that only heard of
-/// another's failure says nothing.
+/// The same for a failed operation of `what`, and says the message on stderr once a process. A rank that only
+/// heard of another's failure says nothing.
 int report(const Status& status, const char* what);
 
 /// Calls f(), which returns an NC_E* code, and turns what it throws into one.

@@ -85,15 +85,16 @@ int end_indep_data(void* object) {
   return guarded([&] { return leave_independent_mode(file); });
 }
 
-int inq_misc(void* object, int* path_length, char* path, int* fixed_vars, int* record_vars, int* striping_size,
-             int* striping_count, MPI_Offset* header_size, MPI_Offset* header_extent, MPI_Offset* record_size,
-             MPI_Offset* put_size, MPI_Offset* get_size, MPI_Info* info, int* requests, MPI_Offset* buffer_usage,
-             MPI_Offset* buffer_size) {
+int inq_misc(void* object, int* path_length, char* path, int* fixed_vars, int* record_vars,
+             int* striping_size, int* striping_count, MPI_Offset* header_size, MPI_Offset* header_extent,
+             MPI_Offset* record_size, MPI_Offset* put_size, MPI_Offset* get_size, MPI_Info* info,
+             int* requests, MPI_Offset* buffer_usage, MPI_Offset* buffer_size) {
   OpenFile& file = OpenFile::of(object);
   const bool ours = file.active();
-  const int err = file.stock.inq_misc(file.stock_file, path_length, path, fixed_vars, record_vars, striping_size,
-                                      striping_count, header_size, header_extent, record_size, put_size, get_size, info,
-                                      requests, ours ? nullptr : buffer_usage, ours ? nullptr : buffer_size);
+  const int err =
+      file.stock.inq_misc(file.stock_file, path_length, path, fixed_vars, record_vars, striping_size,
+                          striping_count, header_size, header_extent, record_size, put_size, get_size, info,
+                          requests, ours ? nullptr : buffer_usage, ours ? nullptr : buffer_size);
   if (!ours || err != NC_NOERR) return err;
   if (put_size != nullptr) *put_size += file.put_bytes;
   if (requests != nullptr) *requests += static_cast<int>(file.pending.size());
@@ -119,9 +120,11 @@ int copy_att(void* from, int from_variable, const char* name, void* to, int to_v
   OpenFile& source = OpenFile::of(from);
   OpenFile* target = static_cast<OpenFile*>(to);
   // The other file may be another driver's.
-  if (target->mark != kOpenFileMark) return source.stock.copy_att(source.stock_file, from_variable, name, to, to_variable);
+  if (target->mark != kOpenFileMark)
+    return source.stock.copy_att(source.stock_file, from_variable, name, to, to_variable);
   return guarded([&] {
-    const int err = source.stock.copy_att(source.stock_file, from_variable, name, target->stock_file, to_variable);
+    const int err =
+        source.stock.copy_att(source.stock_file, from_variable, name, target->stock_file, to_variable);
     return target->active() && !target->in_define ? keep_count(*target, err) : err;
   });
 }

@@ -1,4 +1,5 @@
-// The table's entries for a file as a whole: create, open, close, define and data modes, inquiries that our puts change.
+// The table's entries for a file as a whole: create, open, close, define and data modes, inquiries that our
+// puts change.
 #pragma once
 
 #include "abi_1_12.hpp"
@@ -15,8 +16,8 @@ int redef(void*);
 int sync(void*);
 int begin_indep_data(void*);
 int end_indep_data(void*);
-int inq_misc(void*, int*, char*, int*, int*, int*, int*, MPI_Offset*, MPI_Offset*, MPI_Offset*, MPI_Offset*, MPI_Offset*,
-             MPI_Info*, int*, MPI_Offset*, MPI_Offset*);
+int inq_misc(void*, int*, char*, int*, int*, int*, int*, MPI_Offset*, MPI_Offset*, MPI_Offset*, MPI_Offset*,
+             MPI_Offset*, MPI_Info*, int*, MPI_Offset*, MPI_Offset*);
 int inq_dim(void*, int, char*, MPI_Offset*);
 int copy_att(void* from, int, const char*, void* to, int);
 

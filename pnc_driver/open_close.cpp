@@ -1,4 +1,5 @@
-// create, open, close and abort: whether this driver serves a file is agreed by all its ranks, and said when it does not.
+// create, open, close and abort: whether this driver serves a file is agreed by all its ranks, and said when
+// it does not.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -23,7 +24,9 @@ std::string info_value(MPI_Info info, const char* key) {
   return found != 0 ? value.data() : "";
 }
 
-bool is_enabled(MPI_Info info, const char* key) { return strcasecmp(info_value(info, key).c_str(), "enable") == 0; }
+bool is_enabled(MPI_Info info, const char* key) {
+  return strcasecmp(info_value(info, key).c_str(), "enable") == 0;
+}
 
 InPlaceSwap in_place_swap(MPI_Info info) {
   const std::string value = info_value(info, "nc_in_place_swap");
@@ -50,7 +53,8 @@ int make_plan(MPI_Comm comm, MPI_Info info, Plan& plan) {
 
   enum { bad_rank, wanted, fields };
   std::array<int, fields> agreed{hints.ok() ? INT_MAX : rank, reason == nullptr ? 1 : 0};
-  if (MPI_Allreduce(MPI_IN_PLACE, agreed.data(), fields, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return NC_EMPI;
+  if (MPI_Allreduce(MPI_IN_PLACE, agreed.data(), fields, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+    return NC_EMPI;
   if (agreed[bad_rank] != INT_MAX) {
     if (agreed[bad_rank] == rank) warn_once(hints.message());
     return NC_EINVAL;
@@ -62,11 +66,12 @@ int make_plan(MPI_Comm comm, MPI_Info info, Plan& plan) {
   return NC_NOERR;
 }
 
-// Collective. Opens the file a second time, for the core, unless a rank has no file. A refusal leaves the file to PnetCDF's
-// own driver.
+// Collective. Opens the file a second time, for the core, unless a rank has no file. A refusal leaves the
+// file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, MPI_Info info, Plan& plan) {
   int all_opened = opened ? 1 : 0;
-  if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0) return;
+  if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
+    return;
   FileOptions options;
   options.path = path;
   options.amode = MPI_MODE_RDWR;
@@ -87,7 +92,8 @@ int format_of_new(int cmode) {
   if ((cmode & NC_64BIT_DATA) != 0) return 5;
   if ((cmode & NC_64BIT_OFFSET) != 0) return 2;
   int format = NC_FORMAT_CLASSIC;
-  if (const auto inquire = reinterpret_cast<int (*)(int*)>(library_symbol("ncmpi_inq_default_format"))) inquire(&format);
+  if (const auto inquire = reinterpret_cast<int (*)(int*)>(library_symbol("ncmpi_inq_default_format")))
+    inquire(&format);
   return format == NC_FORMAT_CDF5 ? 5 : format == NC_FORMAT_CDF2 ? 2 : 1;
 }
 
@@ -95,7 +101,8 @@ int format_of_new(int cmode) {
 int read_format(OpenFile& file) {
   std::array<char, 4> magic{};
   if (file.core->rank() == 0) (void)file.core->read_at(0, magic.data(), magic.size());
-  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, file.core->comm()) != MPI_SUCCESS) return NC_EMPI;
+  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, file.core->comm()) != MPI_SUCCESS)
+    return NC_EMPI;
   file.cdf_format = magic[3] == 5 ? 5 : magic[3] == 2 ? 2 : 1;
   return NC_NOERR;
 }
@@ -108,8 +115,9 @@ bool heeds_share(int how) {
 
 int forward_pending(OpenFile& file) {
   if (file.pending.empty()) return NC_NOERR;
-  warn_once(std::to_string(file.pending.size()) + " nonblocking puts were never waited for and are cancelled as " +
-            file.core->path() + " is closed");
+  warn_once(std::to_string(file.pending.size()) +
+            " nonblocking puts were never waited for and are cancelled as " + file.core->path() +
+            " is closed");
   file.pending.clear();
   return NC_EPENDING;
 }

@@ -1,4 +1,5 @@
-// One file that a program has open through this driver: PnetCDF's own object below, the core beside it, and what is pending.
+// One file that a program has open through this driver: PnetCDF's own object below, the core beside it, and
+// what is pending.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace forebay::pnc {
 
-/// The hint nc_in_place_swap: whether PnetCDF may swap bytes in the program's buffer. We never do, but it decides which
-/// nonblocking puts read that buffer at the call and which at the wait.
+/// The hint nc_in_place_swap: whether PnetCDF may swap bytes in the program's buffer. We never do, but it
+/// decides which nonblocking puts read that buffer at the call and which at the wait.
 enum class InPlaceSwap { automatic, enabled, disabled };
 
 /// Marks our objects, to know them from those of other drivers in the one call that takes two.
@@ -38,10 +39,10 @@ struct OpenFile {
   void* const stock_file;
 
   std::unique_ptr<File> core;
-  int cdf_format = 1;       ///< 1, 2 or 5
+  int cdf_format = 1;  ///< 1, 2 or 5
   bool in_define = false;
   bool independent = false;
-  bool share = false;       ///< NC_SHARE with a PnetCDF that still heeds it: on disk after every collective put
+  bool share = false;  ///< NC_SHARE with a PnetCDF that still heeds it: on disk after every collective put
   InPlaceSwap in_place_swap = InPlaceSwap::automatic;
 
   Variables variables;

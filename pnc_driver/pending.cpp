@@ -1,5 +1,5 @@
-// A list in posting order in which dropped entries stay as holes until they are the half, so that waiting for 10^5 puts one
-// by one does not move the rest each time.
+// A list in posting order in which dropped entries stay as holes until they are the half, so that waiting for
+// 10^5 puts one by one does not move the rest each time.
 #include "pending.hpp"
 
 #include <algorithm>

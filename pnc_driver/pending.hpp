@@ -11,17 +11,17 @@
 
 namespace forebay::pnc {
 
-/// One iput or bput. Its data are in the variable's type: the program's own buffer where PnetCDF would leave them there, else a
-/// copy.
+/// One iput or bput. Its data are in the variable's type: the program's own buffer where PnetCDF would leave
+/// them there, else a copy.
 struct PendingPut {
   int id = 0;
   const Variable* variable = nullptr;
   Selection selection;
   const std::byte* data = nullptr;
-  Swap swap = Swap::none;   ///< what is left to do on the way to the file
+  Swap swap = Swap::none;  ///< what is left to do on the way to the file
   std::unique_ptr<std::byte[]> owned;
-  int slot = -1;        ///< in the attached buffer
-  bool taken = false;   ///< by the wait or cancel at work
+  int slot = -1;       ///< in the attached buffer
+  bool taken = false;  ///< by the wait or cancel at work
 };
 
 class PendingPuts {

@@ -1,4 +1,5 @@
-// Blocking puts go to the core at once, collectively; nonblocking ones are kept, their data where PnetCDF would have them.
+// Blocking puts go to the core at once, collectively; nonblocking ones are kept, their data where PnetCDF
+// would have them.
 #include "put.hpp"
 
 #include <cstring>
@@ -14,7 +15,8 @@
 namespace forebay::pnc {
 namespace {
 
-// PnetCDF swaps larger buffers in place, and so reads them at the wait only; smaller ones it copies at the call.
+// PnetCDF swaps larger buffers in place, and so reads them at the wait only; smaller ones it copies at the
+// call.
 constexpr std::int64_t copied_up_to = 4096;
 
 struct Buffer {
@@ -44,7 +46,8 @@ struct VarnArguments {
 };
 
 int select(OpenFile&, const Variable& variable, const VarArguments& arguments, Request& request) {
-  if (int err = select_block(variable, arguments.start, arguments.count, arguments.stride, request.selection)) return err;
+  if (int err = select_block(variable, arguments.start, arguments.count, arguments.stride, request.selection))
+    return err;
   request.mapped = is_mapped({arguments.count, variable.dims()}, arguments.imap);
   if (request.mapped) {
     request.mapping.count.assign(arguments.count, arguments.count + variable.dims());
@@ -62,16 +65,20 @@ int understand(OpenFile& file, int id, const Arguments& arguments, const Buffer&
   if (int err = file.variables.find(id, request.variable)) return err;
   if (int err = select(file, *request.variable, arguments, request)) return err;
   const nc_type type = request.variable->type;
-  if (int err = understand_buffer(type, request.selection.elements, buffer.count, buffer.type, request.layout)) return err;
+  if (int err =
+          understand_buffer(type, request.selection.elements, buffer.count, buffer.type, request.layout))
+    return err;
   request.converts = needs_conversion(file.cdf_format, type, request.layout.element);
   return NC_NOERR;
 }
 
 // The elements side by side (an imap counts in these). Where the buffer has gaps, `packed` holds a copy.
-int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed, const std::byte*& elements) {
+int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed,
+               const std::byte*& elements) {
   elements = static_cast<const std::byte*>(buffer.memory);
   if (request.layout.contiguous) return NC_NOERR;
-  const std::int64_t bytes = request.selection.elements * static_cast<std::int64_t>(size_of(request.layout.element));
+  const std::int64_t bytes =
+      request.selection.elements * static_cast<std::int64_t>(size_of(request.layout.element));
   packed.reset(new std::byte[static_cast<std::size_t>(bytes)]);
   elements = packed.get();
   return pack(buffer.memory, buffer.count, buffer.type, packed.get(), bytes);
@@ -91,7 +98,8 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buf
       if (request.selection.elements == 0) return NC_NOERR;
       const std::byte* elements = nullptr;
       if (int err = close_gaps(request, buffer, packed, elements)) return err;
-      if (!request.converts && !request.mapped) return batch.add(*request.variable, request.selection, elements, swap_of(*request.variable));
+      if (!request.converts && !request.mapped)
+        return batch.add(*request.variable, request.selection, elements, swap_of(*request.variable));
       Conversion conversion;
       if (int err = conversion_for(file, *request.variable, request.layout.element, conversion)) return err;
       return batch.add_converted(*request.variable, request.selection, elements, conversion, request.map());
@@ -133,7 +141,8 @@ int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std:
 }
 
 template <class Arguments>
-int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int* number, bool buffered) {
+int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int* number,
+         bool buffered) {
   if (number != nullptr) *number = NC_REQ_NULL;
   if (buffered && !file.attached) return NC_ENULLABUF;
   Request request;
@@ -172,15 +181,17 @@ int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffe
 
 }  // namespace
 
-int put_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
-            MPI_Offset buffer_count, MPI_Datatype type, int how) {
+int put_var(void* object, int variable, Index start, Index count, Index stride, Index imap,
+            const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   // An independent put gains nothing here, and the record count is PnetCDF's own driver's to keep.
   if (!file.active() || (how & mode::collective) == 0) {
-    return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, how);
+    return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
+                              type, how);
   }
   return guarded([&] {
-    return put_collective(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, how);
+    return put_collective(file, variable, VarArguments{start, count, stride, imap},
+                          {buffer, buffer_count, type}, how);
   });
 }
 
@@ -188,42 +199,46 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
              MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active() || (how & mode::collective) == 0) {
-    const int err =
-        file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, how);
+    const int err = file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer,
+                                        buffer_count, type, how);
     if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.pending.skip_number();
     // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.
     if (file.active() && err == NC_ERANGE) {
-      const int waited = file.stock.wait(file.stock_file, NC_PUT_REQ_ALL, nullptr, nullptr, mode::independent);
+      const int waited =
+          file.stock.wait(file.stock_file, NC_PUT_REQ_ALL, nullptr, nullptr, mode::independent);
       if (waited != NC_NOERR) return waited;
     }
     return err;
   }
   return guarded([&] {
-    return put_collective(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, how);
+    return put_collective(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type},
+                          how);
   });
 }
 
-int iput_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
-             MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+int iput_var(void* object, int variable, Index start, Index count, Index stride, Index imap,
+             const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active()) {
-    return file.stock.iput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, request,
-                               how);
+    return file.stock.iput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
+                               type, request, how);
   }
   return guarded([&] {
-    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, request, false);
+    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type},
+                request, false);
   });
 }
 
-int bput_var(void* object, int variable, Index start, Index count, Index stride, Index imap, const void* buffer,
-             MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
+int bput_var(void* object, int variable, Index start, Index count, Index stride, Index imap,
+             const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active()) {
-    return file.stock.bput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count, type, request,
-                               how);
+    return file.stock.bput_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
+                               type, request, how);
   }
   return guarded([&] {
-    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, request, true);
+    return post(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type},
+                request, true);
   });
 }
 
@@ -231,10 +246,12 @@ int iput_varn(void* object, int variable, int pieces, IndexList starts, IndexLis
               MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active()) {
-    return file.stock.iput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, request, how);
+    return file.stock.iput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type,
+                                request, how);
   }
   return guarded([&] {
-    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request, false);
+    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request,
+                false);
   });
 }
 
@@ -242,10 +259,12 @@ int bput_varn(void* object, int variable, int pieces, IndexList starts, IndexLis
               MPI_Offset buffer_count, MPI_Datatype type, int* request, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active()) {
-    return file.stock.bput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type, request, how);
+    return file.stock.bput_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type,
+                                request, how);
   }
   return guarded([&] {
-    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request, true);
+    return post(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, request,
+                true);
   });
 }
 

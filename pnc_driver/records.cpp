@@ -15,24 +15,28 @@ namespace {
 
 constexpr std::int64_t count_offset = 4;  // in the header, behind the magic
 
-std::int64_t count_width(const OpenFile& file) { return file.cdf_format == 5 ? 8 : 4; }
+std::int64_t count_width(const OpenFile& file) {
+  return file.cdf_format == 5 ? 8 : 4;
+}
 
 int write_count(OpenFile& file, std::int64_t records) {
   const auto width = static_cast<std::size_t>(count_width(file));
   // PnetCDF's bound, though the format would have room for twice as many.
   if (width == 4 && records > std::numeric_limits<std::int32_t>::max()) return NC_EINTOVERFLOW;
   std::array<std::uint8_t, 8> bytes{};
-  for (std::size_t i = 0; i < width; ++i) bytes[i] = static_cast<std::uint8_t>(records >> (8 * (width - 1 - i)));
+  for (std::size_t i = 0; i < width; ++i)
+    bytes[i] = static_cast<std::uint8_t>(records >> (8 * (width - 1 - i)));
   const Status status = file.core->write_at(count_offset, bytes.data(), count_width(file));
   return report(status, "cannot write the number of records");
 }
 
 int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
-  return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                             nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr, nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-// Puts one element through PnetCDF's own driver, as it stands in the file; or nothing, for ranks that only take part.
+// Puts one element through PnetCDF's own driver, as it stands in the file; or nothing, for ranks that only
+// take part.
 int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
   const Variable* variable = nullptr;
   if (int err = file.variables.find(reach.variable, variable)) return err;
@@ -53,7 +57,8 @@ int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
     const std::int64_t offset = begin + reach.element / variable->record_elements * record_stride +
                                 reach.element % variable->record_elements * variable->element_bytes;
     if (err == NC_NOERR) {
-      err = report(file.core->read_at(offset, value.data(), variable->element_bytes), "cannot read back a record");
+      err = report(file.core->read_at(offset, value.data(), variable->element_bytes),
+                   "cannot read back a record");
     }
     if constexpr (std::endian::native == std::endian::little) {
       std::reverse(value.begin(), value.begin() + variable->element_bytes);
@@ -63,8 +68,8 @@ int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
   // What PnetCDF's driver counts as written was counted already.
   MPI_Offset before = 0, after = 0;
   (void)stock_put_size(file, before);
-  const int put_err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
-                                         value.data(), with_data ? 1 : 0, MPI_DATATYPE_NULL,
+  const int put_err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr,
+                                         nullptr, value.data(), with_data ? 1 : 0, MPI_DATATYPE_NULL,
                                          how | mode::write | mode::blocking | mode::flexible);
   (void)stock_put_size(file, after);
   file.put_bytes -= after - before;

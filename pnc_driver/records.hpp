@@ -1,5 +1,6 @@
-// The number of records: PnetCDF's own driver keeps it and has no way to be told, so what our puts add is kept here, agreed
-// between ranks and written to the header at once, and made known to that driver where it counts.
+// The number of records: PnetCDF's own driver keeps it and has no way to be told, so what our puts add is
+// kept here, agreed between ranks and written to the header at once, and made known to that driver where it
+// counts.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +25,24 @@ class RecordCount {
   /// What collective puts made of the number of records; that of PnetCDF's own driver may be larger.
   std::int64_t agreed() const { return agreed_; }
 
-  /// The value whose maximum over all ranks goes to accept(): the reach and who has it. NC_EINTOVERFLOW if it cannot be told.
+  /// The value whose maximum over all ranks goes to accept(): the reach and who has it. NC_EINTOVERFLOW if it
+  /// cannot be told.
   static int proposal(const OpenFile& file, const Reach& mine, std::int64_t& value);
 
-  /// After a collective put succeeded: takes the agreed maximum. The first rank writes the header's count when it grew.
+  /// After a collective put succeeded: takes the agreed maximum. The first rank writes the header's count
+  /// when it grew.
   int accept(OpenFile& file, std::int64_t maximum, const Reach& mine);
 
-  /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the elements again.
+  /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the
+  /// elements again.
   int accept_alone(OpenFile& file, const Reach& mine);
 
-  /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if that is larger.
+  /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if
+  /// that is larger.
   int restore(OpenFile& file);
 
-  /// Collective. Brings PnetCDF's own driver up to the agreed count, by a put of one element that is there already. An error on
-  /// every rank if that fails.
+  /// Collective. Brings PnetCDF's own driver up to the agreed count, by a put of one element that is there
+  /// already. An error on every rank if that fails.
   int settle(OpenFile& file);
 
  private:

@@ -14,7 +14,9 @@ bool is_beyond_any_file(const Variable& variable, std::int64_t records) {
          __builtin_mul_overflow(bytes, variable.element_bytes, &bytes);
 }
 
-bool is_far(std::int64_t record) { return record >= std::int64_t{1} << 32; }
+bool is_far(std::int64_t record) {
+  return record >= std::int64_t{1} << 32;
+}
 
 // A box in a variable: runs of `run` elements, `rows` of them, over the dimensions before `outer`.
 struct Box {
@@ -23,8 +25,8 @@ struct Box {
   std::int64_t rows = 1;
 };
 
-// The innermost dimensions that are taken whole, and the one outside them, are one run. With `across_records` a run may go on
-// in the next record.
+// The innermost dimensions that are taken whole, and the one outside them, are one run. With `across_records`
+// a run may go on in the next record.
 Box box_of(const Variable& variable, Index count, bool across_records) {
   Box box;
   const std::size_t lowest = variable.is_record && !across_records ? 1 : 0;
@@ -41,13 +43,15 @@ Block block_of(const Variable& variable, std::int64_t first, Index count, Index 
   block.run = 1;
   const std::size_t lowest = variable.is_record ? 1 : 0;
   std::size_t d = variable.dims();
-  while (d > lowest && block.run == variable.pitch[d - 1] && (stride == nullptr || stride[d - 1] == 1 || count[d - 1] == 1))
+  while (d > lowest && block.run == variable.pitch[d - 1] &&
+         (stride == nullptr || stride[d - 1] == 1 || count[d - 1] == 1))
     block.run *= count[--d];
   for (std::size_t outer = 0; outer < d; ++outer) {
     if (count[outer] == 1) continue;
     if (variable.is_record && outer == 0) block.over_records = true;
     const std::int64_t step = stride == nullptr ? 1 : stride[outer];
-    block.loops.push_back({variable.is_record && outer == 0 ? step : step * variable.pitch[outer], count[outer]});
+    block.loops.push_back(
+        {variable.is_record && outer == 0 ? step : step * variable.pitch[outer], count[outer]});
   }
   return block;
 }
@@ -58,7 +62,8 @@ std::int64_t first_element(const Variable& variable, Index start) {
   return first;
 }
 
-void reach(Selection& selection, const Variable& variable, std::int64_t records, std::int64_t element_in_last) {
+void reach(Selection& selection, const Variable& variable, std::int64_t records,
+           std::int64_t element_in_last) {
   if (!variable.is_record || records <= selection.records) return;
   selection.records = records;
   selection.last_element = element_in_last;
@@ -92,7 +97,8 @@ void ListSelector::finish_list(Selection& selection, std::int64_t record) {
   selection.elements += elements;
 }
 
-int ListSelector::select(const Variable& variable, int pieces, IndexList starts, IndexList counts, Selection& selection) {
+int ListSelector::select(const Variable& variable, int pieces, IndexList starts, IndexList counts,
+                         Selection& selection) {
   selection = {};
   (void)builder_.finish();  // what an earlier call may have left when it failed
   if (pieces <= 0) return NC_NOERR;

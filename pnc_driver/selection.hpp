@@ -1,5 +1,5 @@
-// Which elements of a variable a put names, kept apart from where the variable lies: a put may be posted before the
-// definition ends that places it.
+// Which elements of a variable a put names, kept apart from where the variable lies: a put may be posted
+// before the definition ends that places it.
 #pragma once
 
 #include <mpi.h>
@@ -33,22 +33,22 @@ struct Part {
   std::int64_t stream_first = 0;  ///< elements of the request before this part
   Block block;
   PieceListPtr list;
-  std::int64_t list_record = 0;   ///< of a record variable: the list's offsets count from this record
+  std::int64_t list_record = 0;  ///< of a record variable: the list's offsets count from this record
 };
 
 struct Selection {
-  std::vector<Part> parts;         ///< in the order of the buffer; none when nothing is selected
+  std::vector<Part> parts;  ///< in the order of the buffer; none when nothing is selected
   std::int64_t elements = 0;
-  std::int64_t records = 0;        ///< of a record variable: the last record reached, plus one
-  std::int64_t last_element = 0;   ///< of a record variable: an element in that last record
+  std::int64_t records = 0;       ///< of a record variable: the last record reached, plus one
+  std::int64_t last_element = 0;  ///< of a record variable: an element in that last record
 };
 
-/// The selection of put_var: start, count and stride (which may be null) per dimension, checked by PnetCDF. NC_EINTOVERFLOW
-/// where a record number is beyond any file.
+/// The selection of put_var: start, count and stride (which may be null) per dimension, checked by PnetCDF.
+/// NC_EINTOVERFLOW where a record number is beyond any file.
 int select_block(const Variable& variable, Index start, Index count, Index stride, Selection& selection);
 
-/// Builds the selections of put_varn; keeps its memory from one to the next, and shares lists that are equal, since programs
-/// write many variables with one decomposition.
+/// Builds the selections of put_varn; keeps its memory from one to the next, and shares lists that are equal,
+/// since programs write many variables with one decomposition.
 class ListSelector {
  public:
   /// `counts` or any of its entries may be null: one element.

@@ -1,4 +1,5 @@
-// The table that PnetCDF gets: what this driver does itself, and thin wrappers that hand the rest to PnetCDF's own driver.
+// The table that PnetCDF gets: what this driver does itself, and thin wrappers that hand the rest to
+// PnetCDF's own driver.
 #include "attach.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
@@ -100,6 +101,8 @@ constexpr DriverTable table = {
 
 }  // namespace
 
-const DriverTable& forebay_table() { return table; }
+const DriverTable& forebay_table() {
+  return table;
+}
 
 }  // namespace forebay::pnc

@@ -28,7 +28,8 @@ int Variables::load(int id, Variable& variable) {
   int dims = 0;
   int unlimited = -1;
   variable.id = id;
-  if (int err = stock_.inq_var(file_, id, nullptr, &variable.type, &dims, nullptr, nullptr, nullptr, nullptr, nullptr))
+  if (int err = stock_.inq_var(file_, id, nullptr, &variable.type, &dims, nullptr, nullptr, nullptr, nullptr,
+                               nullptr))
     return err;
   if (int err = stock_.inq(file_, nullptr, nullptr, nullptr, &unlimited)) return err;
   variable.element_bytes = static_cast<std::int64_t>(size_of(element_of(variable.type)));
@@ -36,7 +37,8 @@ int Variables::load(int id, Variable& variable) {
   std::vector<int> ids(static_cast<std::size_t>(dims));
   variable.pitch.resize(ids.size());
   if (dims == 0) return NC_NOERR;
-  if (int err = stock_.inq_var(file_, id, nullptr, nullptr, nullptr, ids.data(), nullptr, nullptr, nullptr, nullptr))
+  if (int err = stock_.inq_var(file_, id, nullptr, nullptr, nullptr, ids.data(), nullptr, nullptr, nullptr,
+                               nullptr))
     return err;
   variable.is_record = ids[0] == unlimited;
   std::int64_t pitch = 1;
@@ -55,7 +57,8 @@ int Variables::locate(const Variable& variable, std::int64_t& begin) {
   Variable& known = *known_[static_cast<std::size_t>(variable.id)];
   if (known.begin_epoch != epoch_) {
     MPI_Offset offset = 0;
-    if (int err = stock_.inq_var(file_, known.id, nullptr, nullptr, nullptr, nullptr, nullptr, &offset, nullptr, nullptr))
+    if (int err = stock_.inq_var(file_, known.id, nullptr, nullptr, nullptr, nullptr, nullptr, &offset,
+                                 nullptr, nullptr))
       return err;
     known.begin = offset;
     known.begin_epoch = epoch_;
@@ -66,8 +69,8 @@ int Variables::locate(const Variable& variable, std::int64_t& begin) {
 
 int Variables::record_stride(std::int64_t& bytes) {
   MPI_Offset size = 0;
-  const int err = stock_.inq_misc(file_, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &size,
-                                  nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const int err = stock_.inq_misc(file_, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                  nullptr, &size, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   bytes = size;
   return err;
 }

@@ -1,4 +1,5 @@
-// What this driver needs to know of each variable: asked of PnetCDF's own driver once, since puts may come by the 10^5.
+// What this driver needs to know of each variable: asked of PnetCDF's own driver once, since puts may come by
+// the 10^5.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Which PnetCDF releases have the driver table that this driver fills; pure, so that every case can be tested.
+// Which PnetCDF releases have the driver table that this driver fills; pure, so that every case can be
+// tested.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@ namespace forebay::pnc {
 namespace {
 
 int stock_requests(const OpenFile& file, int& gets) {
-  return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                             nullptr, nullptr, nullptr, nullptr, &gets, nullptr, nullptr);
+  return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr, nullptr, nullptr, nullptr, nullptr, &gets, nullptr, nullptr);
 }
 
 // What one wait is to end.
@@ -21,19 +21,23 @@ struct Ending {
   std::vector<PendingPut*> puts;
   std::vector<int*> put_statuses;  // where the program wants them; empty when it does not
   // for PnetCDF's own driver
-  int get_count = 0;               // or NC_GET_REQ_ALL
+  int get_count = 0;  // or NC_GET_REQ_ALL
   int* get_requests = nullptr;
   int* get_statuses = nullptr;
-  std::vector<int> odd;            // numbers and statuses of gets picked out of a mixed list, and their places in it
+  std::vector<int> odd;  // numbers and statuses of gets picked out of a mixed list, and their places in it
   std::vector<int> odd_statuses;
   std::vector<int> odd_places;
 
   bool has_gets() const { return get_count != 0; }
 };
 
-void end_all_puts(OpenFile& file, Ending& ending) { ending.puts = file.pending.all(); }
+void end_all_puts(OpenFile& file, Ending& ending) {
+  ending.puts = file.pending.all();
+}
 
-void end_all_gets(Ending& ending) { ending.get_count = NC_GET_REQ_ALL; }
+void end_all_gets(Ending& ending) {
+  ending.get_count = NC_GET_REQ_ALL;
+}
 
 // The list names some requests. Nothing is ended when it names one that does not exist, or one twice.
 int end_listed(OpenFile& file, int count, int* requests, int* statuses, Ending& ending) {
@@ -65,7 +69,8 @@ int end_listed(OpenFile& file, int count, int* requests, int* statuses, Ending& 
     if (requests[i] % 2 == 0) requests[i] = NC_REQ_NULL;
   }
   // The order of posting decides where puts overlap, not that of the list.
-  if (!std::is_sorted(ending.puts.begin(), ending.puts.end(), [](auto* a, auto* b) { return a->id < b->id; })) {
+  if (!std::is_sorted(ending.puts.begin(), ending.puts.end(),
+                      [](auto* a, auto* b) { return a->id < b->id; })) {
     std::sort(ending.puts.begin(), ending.puts.end(), [](auto* a, auto* b) { return a->id < b->id; });
   }
   ending.get_count = static_cast<int>(ending.odd.size());
@@ -123,7 +128,8 @@ void drop(OpenFile& file, const std::vector<PendingPut*>& puts) {
 }
 
 int end_gets(OpenFile& file, Ending& ending, int* requests, int* statuses, int how) {
-  const int err = file.stock.wait(file.stock_file, ending.get_count, ending.get_requests, ending.get_statuses, how);
+  const int err =
+      file.stock.wait(file.stock_file, ending.get_count, ending.get_requests, ending.get_statuses, how);
   for (std::size_t i = 0; i < ending.odd.size(); ++i) {
     requests[ending.odd_places[i]] = ending.odd[i];
     if (statuses != nullptr) statuses[ending.odd_places[i]] = ending.odd_statuses[i];

@@ -51,14 +51,17 @@ int forebay_hdf5_attach(void* stock_set_fapl_mpio, void* stock_get_fapl_mpio) {
   return attached.status.ok() ? 0 : -1;
 }
 
-const char* forebay_hdf5_refusal(void) { return attached.status.message().c_str(); }
+const char* forebay_hdf5_refusal(void) {
+  return attached.status.message().c_str();
+}
 
 herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
   if (attached.set == nullptr) return -1;
   int running = 0;
   MPI_Initialized(&running);
   // What is wrong with the arguments the stock function says best.
-  if (running == 0 || comm == MPI_COMM_NULL || fapl_id == H5P_DEFAULT || H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0) {
+  if (running == 0 || comm == MPI_COMM_NULL || fapl_id == H5P_DEFAULT ||
+      H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0) {
     return attached.set(fapl_id, comm, info);
   }
   bool stock = false;

@@ -29,7 +29,8 @@ bool mpi_running() {
   return begun != 0 && ended == 0;
 }
 
-/// The driver's info in an access list; NULL where there is none, which HDF5 treats as an error that nobody should see.
+/// The driver's info in an access list; NULL where there is none, which HDF5 treats as an error that nobody
+/// should see.
 const H5FD_forebay_config_t* driver_info(hid_t fapl) {
   const void* info = nullptr;
   H5E_BEGIN_TRY {
@@ -60,7 +61,8 @@ Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out
   }
   if (config->version == 0 || config->version > H5FD_FOREBAY_CONFIG_VERSION) {
     return {Code::bad_argument, "Forebay config of version " + std::to_string(config->version) +
-                                    ", this driver knows up to " + std::to_string(H5FD_FOREBAY_CONFIG_VERSION)};
+                                    ", this driver knows up to " +
+                                    std::to_string(H5FD_FOREBAY_CONFIG_VERSION)};
   }
   if (config->size <= kHintsAt || config->size > (1u << 20)) {
     return {Code::bad_argument, "Forebay config of impossible size " + std::to_string(config->size)};
@@ -97,7 +99,8 @@ Status driver_id(hid_t& id) {
   if (Status status = api_context(context); !status.ok()) return status;
   if (H5FDis_driver_registered_by_name(H5FD_FOREBAY_NAME) > 0) {  // by HDF5_DRIVER, through the plugin entry
     const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (fapl >= 0 && H5Pset_driver_by_name(fapl, H5FD_FOREBAY_NAME, nullptr) >= 0) registered = context->get_driver(fapl);
+    if (fapl >= 0 && H5Pset_driver_by_name(fapl, H5FD_FOREBAY_NAME, nullptr) >= 0)
+      registered = context->get_driver(fapl);
     if (fapl >= 0) H5Pclose(fapl);
   } else {
     registered = H5FDregister(&driver_class());
@@ -150,9 +153,8 @@ Status select_driver(hid_t fapl, MPI_Comm comm, MPI_Info info, const H5FD_foreba
 void* copy_config(const void* config) {
   auto* out = static_cast<H5FD_forebay_config_t*>(std::malloc(sizeof(H5FD_forebay_config_t)));
   if (out == nullptr) return nullptr;
-  const herr_t result = guarded("fapl_copy", [&] {
-    return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out);
-  });
+  const herr_t result = guarded(
+      "fapl_copy", [&] { return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out); });
   if (result >= 0) return out;
   std::free(out);
   return nullptr;
@@ -183,11 +185,13 @@ hid_t H5FD_forebay_init(void) {
 herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5FD_forebay_config_t* config) {
   return report(guarded("H5Pset_fapl_forebay", [&]() -> Status {
     if (fapl_id == H5P_DEFAULT) return {Code::bad_argument, "the default property list cannot be changed"};
-    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0) return {Code::bad_argument, "not a file access property list"};
+    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
+      return {Code::bad_argument, "not a file access property list"};
     if (comm == MPI_COMM_NULL) return {Code::bad_argument, "MPI_COMM_NULL is not a valid communicator"};
     H5FD_forebay_config_t mine;
     if (Status status = normalize(config, mine); !status.ok()) return status;
-    if (mine.flags != 0) return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
+    if (mine.flags != 0)
+      return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
     Settings settings;  // only to find a mistake where the program can still say so
     if (Status status = resolve_settings(MPI_INFO_NULL, mine.hints, settings); !status.ok()) return status;
     return select_driver(fapl_id, comm, info, mine);
@@ -198,17 +202,20 @@ herr_t H5Pget_fapl_forebay(hid_t fapl_id, MPI_Comm* comm, MPI_Info* info, H5FD_f
   if (comm != nullptr) *comm = MPI_COMM_NULL;
   if (info != nullptr) *info = MPI_INFO_NULL;
   return report(guarded("H5Pget_fapl_forebay", [&]() -> Status {
-    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0) return {Code::bad_argument, "not a file access property list"};
+    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
+      return {Code::bad_argument, "not a file access property list"};
     hid_t id = H5I_INVALID_HID;
     if (Status status = driver_id(id); !status.ok()) return status;
-    if (!selects(fapl_id, id)) return {Code::bad_argument, "the access list selects another driver than Forebay"};
+    if (!selects(fapl_id, id))
+      return {Code::bad_argument, "the access list selects another driver than Forebay"};
     H5FD_forebay_config_t mine;
     if (Status status = config_of(fapl_id, mine); !status.ok()) return status;
     if (config != nullptr) {
       H5FD_forebay_config_t known;
       if (Status status = normalize(config, known); !status.ok()) return status;
       const std::size_t room = std::min(config->size - kHintsAt, sizeof config->hints);
-      if (std::strlen(mine.hints) >= room) return {Code::bad_argument, "the config struct is too small for the hints"};
+      if (std::strlen(mine.hints) >= room)
+        return {Code::bad_argument, "the config struct is too small for the hints"};
       std::memcpy(config->hints, mine.hints, room);
       config->flags = 0;
     }

@@ -8,11 +8,12 @@
 
 namespace forebay::hdf5 {
 
-/// Set in `flags` by us alone: the access list was filled through the stock driver's functions, under the interposer.
+/// Set in `flags` by us alone: the access list was filled through the stock driver's functions, under the
+/// interposer.
 inline constexpr uint32_t kSelectedAsMpio = 1u << 31;
 
-/// A copy of `config` in this version's form; NULL gives the defaults. Code::bad_argument or Code::bad_hint where the
-/// struct is not one of ours, is of a later version, or holds text without an end.
+/// A copy of `config` in this version's form; NULL gives the defaults. Code::bad_argument or Code::bad_hint
+/// where the struct is not one of ours, is of a later version, or holds text without an end.
 Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out);
 
 /// What was chosen for the access list by struct or by driver-config string.
@@ -27,7 +28,8 @@ bool selects(hid_t fapl, hid_t driver);
 /// Whether the access list selects Forebay because the program asked for the stock driver.
 bool selected_as_mpio(hid_t fapl) noexcept;
 
-/// Duplicates of communicator and info, which the caller frees; either may be NULL. MPI_COMM_NULL where none was set.
+/// Duplicates of communicator and info, which the caller frees; either may be NULL. MPI_COMM_NULL where none
+/// was set.
 Status get_mpi_params(hid_t fapl, MPI_Comm* comm, MPI_Info* info);
 
 /// Puts driver, communicator, info and config into the access list.

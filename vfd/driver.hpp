@@ -13,22 +13,23 @@
 
 namespace forebay::hdf5 {
 
-/// HDF5 holds a pointer to `pub`. H5Fset_mpi_atomicity takes any MPI driver's struct for the stock one's and wants the
-/// MPI_File right behind it.
+/// HDF5 holds a pointer to `pub`. H5Fset_mpi_atomicity takes any MPI driver's struct for the stock one's and
+/// wants the MPI_File right behind it.
 struct DriverFile {
   H5FD_t pub{};
   MPI_File handle = MPI_FILE_NULL;
 
-  std::unique_ptr<File> core;   ///< null where the stock driver does the work
-  H5FD_t* stock = nullptr;      ///< the stock driver's file, where Forebay is off or refused to serve this file
+  std::unique_ptr<File> core;  ///< null where the stock driver does the work
+  H5FD_t* stock = nullptr;  ///< the stock driver's file, where Forebay is off or refused to serve this file
   const ApiContext* context = nullptr;
-  MPI_Info info = MPI_INFO_NULL;  ///< the caller's hints and those that MPI-IO says are in use; never null while open
+  MPI_Info info =
+      MPI_INFO_NULL;  ///< the caller's hints and those that MPI-IO says are in use; never null while open
   MPI_Comm comm = MPI_COMM_NULL;  ///< the core's, not owned
   int rank = 0;
   int ranks = 1;
-  haddr_t eof = 0;        ///< right after open; HADDR_UNDEF once something was written, as in the stock driver
+  haddr_t eof = 0;  ///< right after open; HADDR_UNDEF once something was written, as in the stock driver
   haddr_t eoa = 0;
-  haddr_t last_eoa = 0;   ///< at the last truncate
+  haddr_t last_eoa = 0;        ///< at the last truncate
   bool sync_required = false;  ///< the file system shows writes to other ranks only after MPI_File_sync
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 
@@ -37,8 +38,12 @@ struct DriverFile {
   bool atomic() const;
 };
 
-inline DriverFile& driver_file(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
-inline const DriverFile& driver_file(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
+inline DriverFile& driver_file(H5FD_t* file) {
+  return *reinterpret_cast<DriverFile*>(file);
+}
+inline const DriverFile& driver_file(const H5FD_t* file) {
+  return *reinterpret_cast<const DriverFile*>(file);
+}
 
 const H5FD_class_t& driver_class();
 
@@ -51,15 +56,15 @@ herr_t delete_file(const char* name, hid_t fapl);
 
 // write.cpp
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, const void* buffer);
-herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[], size_t sizes[],
-                    const void* buffers[]);
+herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                    size_t sizes[], const void* buffers[]);
 herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t memory_spaces[],
                        hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[], const void* buffers[]);
 
 // read.cpp
 herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void* buffer);
-herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[], size_t sizes[],
-                   void* buffers[]);
+herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                   size_t sizes[], void* buffers[]);
 herr_t read_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t memory_spaces[],
                       hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[], void* buffers[]);
 

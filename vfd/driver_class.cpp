@@ -9,9 +9,11 @@ namespace forebay::hdf5 {
 namespace {
 
 static_assert(offsetof(DriverFile, pub) == 0);
-static_assert(offsetof(DriverFile, handle) == sizeof(H5FD_t), "H5Fset_mpi_atomicity looks for the MPI_File here");
+static_assert(offsetof(DriverFile, handle) == sizeof(H5FD_t),
+              "H5Fset_mpi_atomicity looks for the MPI_File here");
 
-// HDF5's operation codes (H5FDpublic.h has them for drivers that route, as numbers they are the same in 1.14 and 2.x).
+// HDF5's operation codes (H5FDpublic.h has them for drivers that route, as numbers they are the same in 1.14
+// and 2.x).
 constexpr uint64_t kGetComm = H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE;
 constexpr uint64_t kGetRank = H5FD_CTL_GET_MPI_RANK_OPCODE;
 constexpr uint64_t kGetSize = H5FD_CTL_GET_MPI_SIZE_OPCODE;
@@ -22,9 +24,12 @@ constexpr uint64_t kGetSync = H5FD_CTL_GET_MPI_FILE_SYNC_OPCODE;
 constexpr uint64_t kGetSync = 9;
 #endif
 
-void* get_config(H5FD_t* file) { return copy_config(&driver_file(file).config); }
+void* get_config(H5FD_t* file) {
+  return copy_config(&driver_file(file).config);
+}
 
-/// As the stock driver's, so that HDF5 lays the file out in the same way. `file` is NULL when HDF5 asks before any is open.
+/// As the stock driver's, so that HDF5 lays the file out in the same way. `file` is NULL when HDF5 asks
+/// before any is open.
 herr_t query(const H5FD_t*, unsigned long* flags) {
   if (flags != nullptr) {
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_HAS_MPI |
@@ -70,12 +75,18 @@ herr_t control(H5FD_t* file, uint64_t operation, uint64_t flags, const void* inp
   if (f.stock != nullptr) return f.stock->cls->ctl(f.stock, operation, flags, input, output);
   return guarded("ctl", [&]() -> Status {
     switch (operation) {
-      case kGetComm: return answer<MPI_Comm>(output, f.comm);
-      case kGetInfo: return answer<MPI_Info>(output, f.info);
-      case kGetRank: return answer<int>(output, f.rank);
-      case kGetSize: return answer<int>(output, f.ranks);
-      case kGetSync: return answer<hbool_t>(output, f.sync_required);
-      default: break;
+      case kGetComm:
+        return answer<MPI_Comm>(output, f.comm);
+      case kGetInfo:
+        return answer<MPI_Info>(output, f.info);
+      case kGetRank:
+        return answer<int>(output, f.rank);
+      case kGetSize:
+        return answer<int>(output, f.ranks);
+      case kGetSync:
+        return answer<hbool_t>(output, f.sync_required);
+      default:
+        break;
     }
     if ((flags & H5FD_CTL_FAIL_IF_UNKNOWN_FLAG) == 0) return {};
     return {Code::unsupported, "unknown operation " + std::to_string(operation)};

@@ -7,9 +7,9 @@
 namespace forebay::hdf5 {
 namespace {
 
-constexpr std::array kinds{"success",       "out of memory",        "no shared memory",   "no space left",
-                           "no such file",  "permission denied",    "input/output error", "bad hint",
-                           "bad argument",  "MPI failure",          "unsupported",        "another rank failed",
+constexpr std::array kinds{"success",       "out of memory",     "no shared memory",   "no space left",
+                           "no such file",  "permission denied", "input/output error", "bad hint",
+                           "bad argument",  "MPI failure",       "unsupported",        "another rank failed",
                            "internal error"};
 static_assert(kinds.size() == static_cast<std::size_t>(Code::internal) + 1);
 
@@ -43,7 +43,9 @@ void push_error(const char* function, const Status& status) noexcept {
            error_class.minor[kind < kinds.size() ? kind : kinds.size() - 1], "%s", status.message().c_str());
 }
 
-void forget_error_class() noexcept { error_class = {}; }
+void forget_error_class() noexcept {
+  error_class = {};
+}
 
 herr_t report(herr_t result) noexcept {
   if (result < 0) {

@@ -10,16 +10,19 @@
 
 namespace forebay::hdf5 {
 
-/// Adds an entry of Forebay's own error class. Calls of HDF5's API clear the stack, so this comes last in a callback.
+/// Adds an entry of Forebay's own error class. Calls of HDF5's API clear the stack, so this comes last in a
+/// callback.
 void push_error(const char* function, const Status& status) noexcept;
 
 /// The identifiers of the error class die with the library; called when it shuts down.
 void forget_error_class() noexcept;
 
-/// At the end of a function of ours that programs call: prints the error stack where HDF5's own functions would.
+/// At the end of a function of ours that programs call: prints the error stack where HDF5's own functions
+/// would.
 herr_t report(herr_t result) noexcept;
 
-/// Runs a step of a collective callback after which the other ranks still wait for this one: no exception gets past it.
+/// Runs a step of a collective callback after which the other ranks still wait for this one: no exception
+/// gets past it.
 template <class Body>
 Status contained(Body&& body) noexcept {
   try {

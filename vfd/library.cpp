@@ -9,8 +9,8 @@
 namespace forebay::hdf5 {
 namespace {
 
-/// Where one of HDF5's functions that we call really is. H5FDctl, since a program that took its address would be odd: the
-/// address of a function that an executable takes may be that of a stub in the executable.
+/// Where one of HDF5's functions that we call really is. H5FDctl, since a program that took its address would
+/// be odd: the address of a function that an executable takes may be that of a stub in the executable.
 bool bound_library(Dl_info& info) {
   return dladdr(reinterpret_cast<const void*>(&H5FDctl), &info) != 0 && info.dli_fbase != nullptr;
 }
@@ -62,8 +62,8 @@ Status api_context(const ApiContext*& context) {
       symbols.find("H5CX_get_mpi_file_flushing", functions.get_mpi_file_flushing);
       symbols.find("H5Pget_driver", functions.get_driver);
       if (!symbols.missing().empty()) {
-        status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " + symbols.missing() +
-                                         ", which says whether a transfer is collective"};
+        status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " +
+                                         symbols.missing() + ", which says whether a transfer is collective"};
       }
     }
   };
@@ -76,18 +76,21 @@ Status check_version() {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
-  if (H5get_libversion(&major, &minor, &release) < 0) return {Code::unsupported, "HDF5 does not tell its version"};
+  if (H5get_libversion(&major, &minor, &release) < 0)
+    return {Code::unsupported, "HDF5 does not tell its version"};
   if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR) return {};
   const auto version = [](unsigned a, unsigned b) { return std::to_string(a) + "." + std::to_string(b); };
   return {Code::unsupported, "this driver was built for HDF5 " + version(H5_VERS_MAJOR, H5_VERS_MINOR) +
-                                 ", the program runs HDF5 " + version(major, minor) + "." + std::to_string(release)};
+                                 ", the program runs HDF5 " + version(major, minor) + "." +
+                                 std::to_string(release)};
 }
 
 Status check_same_mpi() {
   Dl_info library{};
   Dl_info ours{};
   Dl_info theirs{};
-  if (!bound_library(library) || dladdr(reinterpret_cast<const void*>(&MPI_Get_library_version), &ours) == 0) return {};
+  if (!bound_library(library) || dladdr(reinterpret_cast<const void*>(&MPI_Get_library_version), &ours) == 0)
+    return {};
   void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return {};  // part of the executable, as the symbols of its MPI then are
   const void* address = dlsym(handle, "MPI_Get_library_version");

@@ -1,5 +1,5 @@
-// The HDF5 library that this driver is bound to: whether it is one the driver knows, and the functions of its API context
-// that a parallel driver cannot do without though no public header declares them.
+// The HDF5 library that this driver is bound to: whether it is one the driver knows, and the functions of its
+// API context that a parallel driver cannot do without though no public header declares them.
 #pragma once
 
 #include <hdf5.h>
@@ -9,15 +9,16 @@
 
 namespace forebay::hdf5 {
 
-/// What HDF5 keeps in its API context about the transfer in progress. The property list that a callback is given is not
-/// enough: the library changes its mind within a call.
+/// What HDF5 keeps in its API context about the transfer in progress. The property list that a callback is
+/// given is not enough: the library changes its mind within a call.
 struct ApiContext {
   herr_t (*get_io_xfer_mode)(H5FD_mpio_xfer_t*) = nullptr;
   herr_t (*get_mpi_coll_datatypes)(MPI_Datatype* memory, MPI_Datatype* file) = nullptr;
   herr_t (*get_mpio_coll_opt)(H5FD_mpio_collective_opt_t*) = nullptr;
   bool (*get_mpio_rank0_bcast)() = nullptr;
   bool (*get_mpi_file_flushing)() = nullptr;
-  hid_t (*get_driver)(hid_t fapl) = nullptr;  ///< H5Pget_driver itself, also where a preloaded one stands before it
+  hid_t (*get_driver)(hid_t fapl) =
+      nullptr;  ///< H5Pget_driver itself, also where a preloaded one stands before it
 
   /// Whether all ranks are in this call.
   bool collective() const {
@@ -26,7 +27,8 @@ struct ApiContext {
   }
 };
 
-/// The functions above in the library that this driver's HDF5 calls go to; Code::unsupported where one is missing.
+/// The functions above in the library that this driver's HDF5 calls go to; Code::unsupported where one is
+/// missing.
 Status api_context(const ApiContext*& context);
 
 /// Whether the library is of the version (major.minor) that this driver was compiled for.
@@ -35,8 +37,8 @@ Status check_version();
 /// Whether the bound HDF5 and this driver use the same MPI library.
 Status check_same_mpi();
 
-/// Whether `caller`, an address in the code that loads the plugin, belongs to the HDF5 library that this driver is bound
-/// to. It does not when a serial HDF5, or a second one, loads it.
+/// Whether `caller`, an address in the code that loads the plugin, belongs to the HDF5 library that this
+/// driver is bound to. It does not when a serial HDF5, or a second one, loads it.
 Status check_same_library(const void* caller);
 
 }  // namespace forebay::hdf5

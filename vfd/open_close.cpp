@@ -1,4 +1,5 @@
-// A file's life: open, flush, truncate, close, delete; in the order of collective calls that the stock driver has.
+// A file's life: open, flush, truncate, close, delete; in the order of collective calls that the stock driver
+// has.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,8 @@ int access_mode(unsigned flags) {
   return mode;
 }
 
-/// The program's hints with those that MPI-IO says are in use written over them. Never null: HDF5 takes that for a failure.
+/// The program's hints with those that MPI-IO says are in use written over them. Never null: HDF5 takes that
+/// for a failure.
 mpi::Info hints_in_use(MPI_File file, MPI_Info from_program) {
   mpi::Info merged;
   if (from_program != MPI_INFO_NULL) {
@@ -59,21 +61,23 @@ bool needs_sync(MPI_Info used) {
 
 /// Communicator and hints for this file. With HDF5_DRIVER alone nobody set a communicator: all ranks open it.
 Status mpi_params(hid_t fapl, mpi::Comm& comm, mpi::Info& info, bool& set_by_program) {
-  if (!mpi::alive()) return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
+  if (!mpi::alive())
+    return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   if (Status status = get_mpi_params(fapl, comm.address(), info.address()); !status.ok()) return status;
   set_by_program = static_cast<bool>(comm);
   if (!comm) MPI_Comm_dup(MPI_COMM_WORLD, comm.address());
   return {};
 }
 
-/// Lets the program read the hints in use from its access list, as the stock driver does. By the property's name, since
-/// H5Pset_mpi_params would duplicate the communicator once more.
+/// Lets the program read the hints in use from its access list, as the stock driver does. By the property's
+/// name, since H5Pset_mpi_params would duplicate the communicator once more.
 void show_hints(hid_t fapl, MPI_Info used) {
   constexpr const char* property = "mpi_params_info";
   if (H5Pexist(fapl, property) > 0) H5Pset(fapl, property, &used);
 }
 
-/// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the open.
+/// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the
+/// open.
 Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settings& settings) {
   Status status = resolve_settings(info, f.config.hints, settings);
   std::array<int, 2> all{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
@@ -82,7 +86,8 @@ Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settin
   if (all[0] == 0) return {Code::peer, "the hints of another rank are wrong"};
   settings.enabled = all[1] != 0;
   if (settings.mode != Mode::strict) {
-    if (f.rank == 0) warn_once("forebay_mode=commit is not possible for HDF5 files yet, they are written in strict mode");
+    if (f.rank == 0)
+      warn_once("forebay_mode=commit is not possible for HDF5 files yet, they are written in strict mode");
     settings.mode = Mode::strict;
   }
   return {};
@@ -99,9 +104,10 @@ Status agreed_size(DriverFile& f, std::int64_t& bytes) {
   return status;
 }
 
-Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr, MPI_Comm comm,
-                     MPI_Info info) {
-  if (Status status = open_stock(name, flags, fapl, maxaddr, comm, info, f.stock); !status.ok()) return status;
+Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
+                     MPI_Comm comm, MPI_Info info) {
+  if (Status status = open_stock(name, flags, fapl, maxaddr, comm, info, f.stock); !status.ok())
+    return status;
   void* handle = nullptr;
   if (f.stock->cls->get_handle(f.stock, fapl, &handle) < 0 || handle == nullptr) {
     H5FDclose(f.stock);
@@ -127,7 +133,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.amode = access_mode(flags);
   options.info = info.get();
   options.driver = "hdf5";
-  if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok()) return status;
+  if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok())
+    return status;
   if (!options.settings.enabled) {
     if (f.rank == 0) warn_once("HDF5 runs on its stock driver: forebay_enable is off");
     return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get());
@@ -137,7 +144,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
     if (f.rank == 0) warn_once("HDF5 runs on its stock driver: " + status.message());
     // Forebay may have created the file before it refused.
-    return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, comm.get(), info.get());
+    return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, comm.get(),
+                         info.get());
   }
   if (!status.ok()) return status;
 
@@ -184,7 +192,8 @@ herr_t close_file(H5FD_t* file) {
       return {};
     }
     if (!mpi::alive()) {
-      // HDF5 was set up before MPI and shuts down after it. What was written is in the file; its handles are gone with MPI.
+      // HDF5 was set up before MPI and shuts down after it. What was written is in the file; its handles are
+      // gone with MPI.
       (void)f->core.release();
       return {};
     }
@@ -208,7 +217,8 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
   if (f.stock != nullptr) return f.stock->cls->truncate(f.stock, dxpl, closing);
   return guarded("truncate", [&]() -> Status {
     if (f.eoa == f.last_eoa) return {};
-    if (f.eoa > static_cast<haddr_t>(INT64_MAX)) return {Code::bad_argument, "the file is larger than MPI can address"};
+    if (f.eoa > static_cast<haddr_t>(INT64_MAX))
+      return {Code::bad_argument, "the file is larger than MPI can address"};
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
     if (!f.context->get_mpi_file_flushing()) MPI_Barrier(f.comm);
     std::int64_t size = 0;

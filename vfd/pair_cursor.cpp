@@ -50,7 +50,8 @@ Loops loops_of(hid_t space, const Shape& shape) {
   std::array<hsize_t, H5S_MAX_RANK> stride;
   std::array<hsize_t, H5S_MAX_RANK> count;
   std::array<hsize_t, H5S_MAX_RANK> block;
-  if (H5Sget_regular_hyperslab(space, start.data(), stride.data(), count.data(), block.data()) < 0) return out;
+  if (H5Sget_regular_hyperslab(space, start.data(), stride.data(), count.data(), block.data()) < 0)
+    return out;
   // `start` is without the offset that H5Soffset_simple may have set; the bounding box is with it.
   for (int d = 0; d < shape.rank; ++d) {
     out.add(static_cast<std::int64_t>(count[d]), static_cast<std::int64_t>(stride[d]) * shape.pitch[d]);
@@ -63,7 +64,9 @@ Loops loops_of(hid_t space, const Shape& shape) {
 /// Loops over bytes of file and stream at once; false where the two sides do not run in step.
 bool combine(const Pair& pair, const Shape& file, const Shape& memory, std::int64_t& base_file,
              std::int64_t& base_stream, std::vector<StridedDim>& dims) {
-  if (file.kind == Shape::Kind::points || memory.kind == Shape::Kind::points || file.elements != memory.elements) return false;
+  if (file.kind == Shape::Kind::points || memory.kind == Shape::Kind::points ||
+      file.elements != memory.elements)
+    return false;
   const bool file_flat = file.kind == Shape::Kind::contiguous;
   const bool memory_flat = memory.kind == Shape::Kind::contiguous;
   Loops in_file;
@@ -94,12 +97,13 @@ bool combine(const Pair& pair, const Shape& file, const Shape& memory, std::int6
 
 }  // namespace
 
-std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
-                                    WalkFailure& failure) {
+std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory,
+                                    Direction direction, WalkFailure& failure) {
   std::int64_t base_file = 0;
   std::int64_t base_stream = 0;
   std::vector<StridedDim> dims;
-  if (combine(pair, file, memory, base_file, base_stream, dims) && StridedCursor::is_ascending(pair.element, dims)) {
+  if (combine(pair, file, memory, base_file, base_stream, dims) &&
+      StridedCursor::is_ascending(pair.element, dims)) {
     return std::make_unique<StridedCursor>(base_file, base_stream, pair.element, dims);
   }
   if (file.kind == Shape::Kind::points) {
@@ -139,7 +143,8 @@ std::size_t PairStream::take(std::int64_t limit, std::span<Run> out) {
 
 namespace {
 
-/// Pages that were never touched cost more than everything else here, so the next index takes over the memory of the last.
+/// Pages that were never touched cost more than everything else here, so the next index takes over the memory
+/// of the last.
 thread_local std::vector<Run> spare_runs;
 
 /// Which round an offset lies in. Neighbours mostly lie in one, and a division costs more than all else.
@@ -228,10 +233,14 @@ std::int64_t PointCursor::peek() {
 std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
   if (mode_ == Mode::fresh) prepare(limit);
   switch (mode_) {
-    case Mode::stream: return walk_.take(limit, out, failure_.status);
-    case Mode::index: return take_indexed(limit, out);
-    case Mode::batches: return take_sorted(out);
-    default: return 0;
+    case Mode::stream:
+      return walk_.take(limit, out, failure_.status);
+    case Mode::index:
+      return take_indexed(limit, out);
+    case Mode::batches:
+      return take_sorted(out);
+    default:
+      return 0;
   }
 }
 
@@ -346,7 +355,8 @@ void PointCursor::place(std::int64_t begin, std::int64_t end) {
 void PointCursor::sort(std::int64_t begin, std::int64_t end) {
   std::vector<std::pair<std::int64_t, Run>> sparse;
   each_within(begin, end, [&](std::int64_t round, const Run& run) { sparse.emplace_back(round, run); });
-  std::stable_sort(sparse.begin(), sparse.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(sparse.begin(), sparse.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   need(sparse.size());
   count_ = sparse.size();
   for (std::size_t i = 0; i < count_; ++i) {
@@ -367,7 +377,8 @@ std::size_t PointCursor::take_indexed(std::int64_t limit, std::span<Run> out) {
     const Bucket& bucket = buckets_[bucket_];
     if (bucket.least >= limit) break;
     const std::size_t part = std::min(out.size() - n, bucket.end - at_);
-    std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), part, out.begin() + static_cast<std::ptrdiff_t>(n));
+    std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), part,
+                out.begin() + static_cast<std::ptrdiff_t>(n));
     at_ += part;
     n += part;
     if (at_ == bucket.end) ++bucket_;

@@ -1,4 +1,5 @@
-// Cursors over a pair of HDF5 selections: streamed where the file's order ascends, indexed by round where it does not.
+// Cursors over a pair of HDF5 selections: streamed where the file's order ascends, indexed by round where it
+// does not.
 #pragma once
 
 #include <memory>
@@ -11,17 +12,19 @@ namespace forebay::hdf5 {
 
 enum class Direction { write, read };
 
-/// What the cursors of one call share: failures while walking, which end the walk and are reported by the call.
+/// What the cursors of one call share: failures while walking, which end the walk and are reported by the
+/// call.
 struct WalkFailure {
   Status status;
 };
 
-/// The cursor for a pair that selects something. Where both selections are boxes or regular, it is arithmetic alone.
-/// For reading, the order of runs within a round is free.
-std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
-                                    WalkFailure& failure);
+/// The cursor for a pair that selects something. Where both selections are boxes or regular, it is arithmetic
+/// alone. For reading, the order of runs within a round is free.
+std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory,
+                                    Direction direction, WalkFailure& failure);
 
-/// Selections whose file order ascends: hyperslabs of any form. Holds two iterators and their batches between start and end.
+/// Selections whose file order ascends: hyperslabs of any form. Holds two iterators and their batches between
+/// start and end.
 class PairStream final : public Cursor {
  public:
   PairStream(const Pair& pair, const Shape& file, const Shape& memory, WalkFailure& failure);
@@ -43,12 +46,13 @@ class PairStream final : public Cursor {
   bool done_ = true;
 };
 
-/// Point selections. Points that ascend, or that all lie in one round, are streamed; others are walked once to count them by
-/// round and once more to put them there, in several passes where one index would be too large. A caller that takes
-/// everything at once gets list order.
+/// Point selections. Points that ascend, or that all lie in one round, are streamed; others are walked once
+/// to count them by round and once more to put them there, in several passes where one index would be too
+/// large. A caller that takes everything at once gets list order.
 class PointCursor final : public Cursor {
  public:
-  PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction, WalkFailure& failure);
+  PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
+              WalkFailure& failure);
   ~PointCursor() override { finish(); }
 
   Extent hull() const override { return hull_; }
@@ -81,7 +85,8 @@ class PointCursor final : public Cursor {
   bool next_pass();
   void place(std::int64_t begin, std::int64_t end);
   void sort(std::int64_t begin, std::int64_t end);
-  /// Calls f(round, run) for each run that lies within a part of the file; no run crosses from round to round.
+  /// Calls f(round, run) for each run that lies within a part of the file; no run crosses from round to
+  /// round.
   template <class F>
   void each_within(std::int64_t begin, std::int64_t end, F&& f);
   std::size_t take_indexed(std::int64_t limit, std::span<Run> out);
@@ -105,8 +110,9 @@ class PointCursor final : public Cursor {
   std::vector<Run> runs_;  ///< count_ of them are ours: the memory is used again by the next cursor
   std::size_t count_ = 0;
   std::size_t at_ = 0;
-  std::vector<std::uint32_t> counts_;  ///< runs in each round from the hull's first on, or in each group of rounds
-  std::int64_t group_ = 1;             ///< rounds that counts_ takes together
+  std::vector<std::uint32_t>
+      counts_;              ///< runs in each round from the hull's first on, or in each group of rounds
+  std::int64_t group_ = 1;  ///< rounds that counts_ takes together
   std::vector<Bucket> buckets_;
   std::size_t bucket_ = 0;
   std::vector<std::int64_t> passes_;  ///< file offsets at which passes end, multiples of the round

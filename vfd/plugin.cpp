@@ -4,10 +4,13 @@
 #include "driver.hpp"
 #include "library.hpp"
 
-// The library that loads us need not be the one our own calls of HDF5 go to: a serial program would load the driver just
-// the same, and its files would then be handled by two libraries at once. So whoever calls is looked at first.
+// The library that loads us need not be the one our own calls of HDF5 go to: a serial program would load the
+// driver just the same, and its files would then be handled by two libraries at once. So whoever calls is
+// looked at first.
 
-extern "C" FOREBAY_HDF5_API H5PL_type_t H5PLget_plugin_type(void) { return H5PL_TYPE_VFD; }
+extern "C" FOREBAY_HDF5_API H5PL_type_t H5PLget_plugin_type(void) {
+  return H5PL_TYPE_VFD;
+}
 
 extern "C" FOREBAY_HDF5_API const void* H5PLget_plugin_info(void) {
   try {

@@ -52,8 +52,8 @@ class Packer {
   std::size_t count_ = 0;
 };
 
-/// All ranks read the same elements (HDF5 says so): rank 0 reads, the others receive. Their memory may look different, so
-/// the bytes travel in the file's order.
+/// All ranks read the same elements (HDF5 says so): rank 0 reads, the others receive. Their memory may look
+/// different, so the bytes travel in the file's order.
 Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   if (root && status.ok()) {
@@ -108,7 +108,8 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
   DriverFile& f = driver_file(file);
   if (f.stock != nullptr) return f.stock->cls->read(f.stock, type, dxpl, addr, size, buffer);
   return guarded("read", [&]() -> Status {
-    // Metadata is read by whoever needs it, by rank 0 alone while the superblock is looked for: never together.
+    // Metadata is read by whoever needs it, by rank 0 alone while the superblock is looked for: never
+    // together.
     if (type == H5FD_MEM_DRAW && f.collective()) {
       ViewTransfer transfer;
       transfer.offset = static_cast<MPI_Offset>(addr);
@@ -121,17 +122,19 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       f.context->get_mpio_coll_opt(&option);
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
-    if (!f.atomic()) return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    if (!f.atomic())
+      return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     Request request(Direction::read);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
     return read_atomic(f, request.puts(), static_cast<std::byte*>(buffer), false);
   });
 }
 
-herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[], size_t sizes[],
-                   void* buffers[]) {
+herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                   size_t sizes[], void* buffers[]) {
   DriverFile& f = driver_file(file);
-  if (f.stock != nullptr) return f.stock->cls->read_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
+  if (f.stock != nullptr)
+    return f.stock->cls->read_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("read_vector", [&]() -> Status {
     Request request(Direction::read);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
@@ -143,12 +146,14 @@ herr_t read_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, h
                       hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[], void* buffers[]) {
   DriverFile& f = driver_file(file);
   if (f.stock != nullptr) {
-    return f.stock->cls->read_selection(f.stock, type, dxpl, count, memory_spaces, file_spaces, offsets, element_sizes,
-                                        buffers);
+    return f.stock->cls->read_selection(f.stock, type, dxpl, count, memory_spaces, file_spaces, offsets,
+                                        element_sizes, buffers);
   }
   return guarded("read_selection", [&]() -> Status {
     Request request(Direction::read);
-    Status status = contained([&] { return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers); });
+    Status status = contained([&] {
+      return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
+    });
     return read_request(f, request, std::move(status));
   });
 }

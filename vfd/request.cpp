@@ -82,7 +82,8 @@ std::size_t ChainCursor::take(std::int64_t limit, std::span<Run> out) {
       if (at >= limit) break;
       const std::int64_t part = std::min(segment.bytes - done_bytes_, limit - at);
       const std::int64_t from = segment.pair.stream + done_bytes_;
-      if (n > 0 && out[n - 1].file + out[n - 1].length == at && out[n - 1].stream + out[n - 1].length == from) {
+      if (n > 0 && out[n - 1].file + out[n - 1].length == at &&
+          out[n - 1].stream + out[n - 1].length == from) {
         out[n - 1].length += part;
       } else {
         out[n++] = {at, from, part};
@@ -130,10 +131,12 @@ Status Request::add_selections(std::size_t count, const hid_t memory_spaces[], c
     if (Status status = shape_of(file_spaces[i], file); !status.ok()) return status;
     if (file.elements == 0) continue;
     if (Status status = shape_of(memory_spaces[i], memory); !status.ok()) return status;
-    if (element == 0 || buffer == nullptr) return {Code::bad_argument, "a selection without element size or buffer"};
+    if (element == 0 || buffer == nullptr)
+      return {Code::bad_argument, "a selection without element size or buffer"};
     if (file.elements != memory.elements) {
       return {Code::bad_argument, "a file selection of " + std::to_string(file.elements) +
-                                      " elements meets a memory selection of " + std::to_string(memory.elements)};
+                                      " elements meets a memory selection of " +
+                                      std::to_string(memory.elements)};
     }
     Segment segment;
     segment.pair.file_space = file_spaces[i];

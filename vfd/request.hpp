@@ -1,4 +1,5 @@
-// One I/O call of HDF5 as puts: which selections and vector entries share a cursor, and how memory becomes a stream.
+// One I/O call of HDF5 as puts: which selections and vector entries share a cursor, and how memory becomes a
+// stream.
 #pragma once
 
 #include <H5FDdevelop.h>
@@ -25,8 +26,8 @@ struct Segment {
   Pair pair;  ///< one_run: only `stream` counts
 };
 
-/// Segments one after the other, each opened when it is reached and let go when it is through: a dataset of 10^5 chunks costs
-/// a few words a chunk. Their hulls ascend without overlap, or there is only one.
+/// Segments one after the other, each opened when it is reached and let go when it is through: a dataset of
+/// 10^5 chunks costs a few words a chunk. Their hulls ascend without overlap, or there is only one.
 class ChainCursor final : public Cursor {
  public:
   ChainCursor(std::vector<Segment> segments, Direction direction, WalkFailure& failure);
@@ -51,7 +52,8 @@ class ChainCursor final : public Cursor {
   std::unique_ptr<Cursor> current_;  ///< where it is a pair
 };
 
-/// Collects a call and cuts it into puts. Buffers and dataspaces must live and stay as they are until it is gone.
+/// Collects a call and cuts it into puts. Buffers and dataspaces must live and stay as they are until it is
+/// gone.
 class Request {
  public:
   explicit Request(Direction direction) : direction_(direction) {}
@@ -60,8 +62,10 @@ class Request {
 
   /// HDF5's lists, in which a size of 0 or a buffer of NULL means "as the one before, from here on".
   Status add_selections(std::size_t count, const hid_t memory_spaces[], const hid_t file_spaces[],
-                        const haddr_t offsets[], const std::size_t element_sizes[], const void* const buffers[]);
-  Status add_vector(std::size_t count, const haddr_t addrs[], const std::size_t sizes[], const void* const buffers[]);
+                        const haddr_t offsets[], const std::size_t element_sizes[],
+                        const void* const buffers[]);
+  Status add_vector(std::size_t count, const haddr_t addrs[], const std::size_t sizes[],
+                    const void* const buffers[]);
   Status add_bytes(haddr_t addr, std::size_t size, const void* buffer);
 
   /// The puts of all that was added; later ones win where they overlap.

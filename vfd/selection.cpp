@@ -81,7 +81,8 @@ bool SequenceList::fetch(Status& failure) {
   if (iterator_ < 0) return false;
   std::size_t elements = 0;
   at_ = count_ = 0;
-  if (H5Ssel_iter_get_seq_list(iterator_, kBatch, SIZE_MAX, &count_, &elements, offsets_.data(), lengths_.data()) < 0) {
+  if (H5Ssel_iter_get_seq_list(iterator_, kBatch, SIZE_MAX, &count_, &elements, offsets_.data(),
+                               lengths_.data()) < 0) {
     count_ = 0;
     failure.update({Code::internal, "HDF5 fails to walk a selection"});
   }
@@ -95,7 +96,8 @@ Status PairWalk::open(const Pair& pair, const Shape& file, const Shape& memory) 
   stream_ = pair.stream + (memory_contiguous_ ? memory.begin() * pair.element : 0);
   if (file.elements != memory.elements) {
     return {Code::bad_argument, "a file selection of " + std::to_string(file.elements) +
-                                    " elements meets a memory selection of " + std::to_string(memory.elements)};
+                                    " elements meets a memory selection of " +
+                                    std::to_string(memory.elements)};
   }
   if (Status status = file_.open(pair.file_space, pair.element); !status.ok()) return status;
   return memory_contiguous_ ? Status{} : memory_.open(pair.memory_space, pair.element);

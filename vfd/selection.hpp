@@ -36,9 +36,9 @@ struct Shape {
   Kind kind = Kind::none;
   int rank = 0;
   std::int64_t elements = 0;
-  std::array<std::int64_t, H5S_MAX_RANK> low;   ///< corner of the bounding box
-  std::array<std::int64_t, H5S_MAX_RANK> size;  ///< of the bounding box
-  std::array<std::int64_t, H5S_MAX_RANK> pitch; ///< elements from one index to the next, in each dimension
+  std::array<std::int64_t, H5S_MAX_RANK> low;    ///< corner of the bounding box
+  std::array<std::int64_t, H5S_MAX_RANK> size;   ///< of the bounding box
+  std::array<std::int64_t, H5S_MAX_RANK> pitch;  ///< elements from one index to the next, in each dimension
 
   /// Linear index of the bounding box's first and one past its last element.
   std::int64_t begin() const;
@@ -90,8 +90,8 @@ class PairWalk {
   Status open(const Pair& pair, const Shape& file, const Shape& memory);
   void close();
 
-  /// Up to out.size() runs that begin below `limit`, cut there. It stops at the first run that does not; for an ascending file
-  /// selection nothing below `limit` is then left.
+  /// Up to out.size() runs that begin below `limit`, cut there. It stops at the first run that does not; for
+  /// an ascending file selection nothing below `limit` is then left.
   std::size_t take(std::int64_t limit, std::span<Run> out, Status& failure);
   /// File offset of the next run, kNoOffset at the end.
   std::int64_t peek(Status& failure);
@@ -102,7 +102,7 @@ class PairWalk {
   SequenceList file_;
   SequenceList memory_;
   std::int64_t file_base_ = 0;
-  std::int64_t stream_ = 0;      ///< of the next byte where memory is contiguous, else of the memory space
+  std::int64_t stream_ = 0;  ///< of the next byte where memory is contiguous, else of the memory space
   bool memory_contiguous_ = true;
 };
 

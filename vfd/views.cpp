@@ -13,7 +13,9 @@
 namespace forebay::hdf5 {
 namespace {
 
-Status outcome(int error, const std::string& what) { return error == MPI_SUCCESS ? Status{} : from_mpi(error, what); }
+Status outcome(int error, const std::string& what) {
+  return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
+}
 
 class Datatype {
  public:
@@ -26,7 +28,8 @@ class Datatype {
 
   Status indexed(const std::vector<int>& lengths, const std::vector<MPI_Aint>& places) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    int error = MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE, &made);
+    int error = MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(),
+                                         MPI_BYTE, &made);
     if (error == MPI_SUCCESS) {
       type_ = made;
       error = MPI_Type_commit(&type_);
@@ -59,7 +62,8 @@ Status all_runs(std::span<const Put> puts, std::vector<Run>& runs) {
 }
 
 /// Memory by absolute address and file by offset, for one request of MPI-IO.
-Status describe(std::span<const Put> puts, const std::byte* base, Datatype& memory, Datatype& file, int& count) {
+Status describe(std::span<const Put> puts, const std::byte* base, Datatype& memory, Datatype& file,
+                int& count) {
   std::vector<Run> runs;
   count = 0;
   if (Status status = all_runs(puts, runs); !status.ok()) return status;
@@ -82,7 +86,7 @@ Status describe(std::span<const Put> puts, const std::byte* base, Datatype& memo
 Status set_view(DriverFile& f, MPI_Offset offset, MPI_Datatype type) {
   char native[] = "native";
   return outcome(MPI_File_set_view(f.handle, offset, MPI_BYTE, type, native, f.info),
-                  "cannot set the file view of " + f.core->path());
+                 "cannot set the file view of " + f.core->path());
 }
 
 /// How many bytes the transfer asked for less how many it moved.
@@ -122,9 +126,11 @@ Status write_view(DriverFile& f, const ViewTransfer& t, bool together) {
     MPI_Count missing = 0;
     if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
     if (status.ok() && missing != 0) {
-      status = {Code::io, "cannot write " + f.core->path() + ": " + std::to_string(missing) + " bytes are missing"};
+      status = {Code::io,
+                "cannot write " + f.core->path() + ": " + std::to_string(missing) + " bytes are missing"};
     }
-    if (together && f.sync_required) status.update(outcome(MPI_File_sync(f.handle), "cannot sync " + f.core->path()));
+    if (together && f.sync_required)
+      status.update(outcome(MPI_File_sync(f.handle), "cannot sync " + f.core->path()));
   }
   status.update(set_view(f, 0, MPI_BYTE));
   return status;
@@ -138,7 +144,8 @@ Status read_view(DriverFile& f, const ViewTransfer& t, bool together, bool root_
     std::memset(&done, 0, sizeof done);
     if (together && root_broadcasts) {
       if (f.rank == 0) {
-        status = outcome(MPI_File_read_at(f.handle, 0, t.buffer, t.count, t.type, &done), "cannot read " + f.core->path());
+        status = outcome(MPI_File_read_at(f.handle, 0, t.buffer, t.count, t.type, &done),
+                         "cannot read " + f.core->path());
         if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
         if (!status.ok()) missing = -1;
       }
@@ -167,8 +174,8 @@ Status write_atomic(DriverFile& f, std::span<const Put> puts, const std::byte* b
   if (!collective) {
     return run_by_run(puts, "write", f.core->path(), [&](const Run& run) {
       MPI_Status done;
-      const int error =
-          MPI_File_write_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length), MPI_BYTE, &done);
+      const int error = MPI_File_write_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length),
+                                          MPI_BYTE, &done);
       int written = 0;
       if (error == MPI_SUCCESS) MPI_Get_count(&done, MPI_BYTE, &written);
       // A short write is a full file system, whatever the call returned.
@@ -190,7 +197,8 @@ Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bo
   if (!collective) {
     return run_by_run(puts, "read", f.core->path(), [&](const Run& run) {
       MPI_Status done;
-      const int error = MPI_File_read_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length), MPI_BYTE, &done);
+      const int error = MPI_File_read_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length),
+                                         MPI_BYTE, &done);
       int read = 0;
       if (error == MPI_SUCCESS) {
         MPI_Get_count(&done, MPI_BYTE, &read);
@@ -211,8 +219,8 @@ Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bo
   Status moved = set_view(f, 0, count > 0 ? file.get() : MPI_BYTE);
   if (moved.ok()) {
     moved = outcome(MPI_File_read_at_all(f.handle, 0, MPI_BOTTOM, count, count > 0 ? memory.get() : MPI_BYTE,
-                                          MPI_STATUS_IGNORE),
-                     "cannot read " + f.core->path());
+                                         MPI_STATUS_IGNORE),
+                    "cannot read " + f.core->path());
   }
   status.update(std::move(moved));
   status.update(set_view(f, 0, MPI_BYTE));

@@ -13,8 +13,8 @@
 
 namespace forebay::hdf5 {
 
-/// `count` of `type` from or to `buffer`, through a view of `file_type` at `offset`. Collective in that all ranks set the view,
-/// and all transfer together where `together`. The view is bytes at 0 again afterwards.
+/// `count` of `type` from or to `buffer`, through a view of `file_type` at `offset`. Collective in that all
+/// ranks set the view, and all transfer together where `together`. The view is bytes at 0 again afterwards.
 struct ViewTransfer {
   MPI_Offset offset = 0;
   MPI_Datatype file_type = MPI_BYTE;
@@ -26,7 +26,8 @@ Status write_view(DriverFile& f, const ViewTransfer& transfer, bool together);
 /// Bytes past the end of the file are zero where the type is contiguous, as in the stock driver.
 Status read_view(DriverFile& f, const ViewTransfer& transfer, bool together, bool root_broadcasts);
 
-/// The puts as one MPI-IO request where all ranks are in the call, else run by run. `base` is where their stream begins.
+/// The puts as one MPI-IO request where all ranks are in the call, else run by run. `base` is where their
+/// stream begins.
 Status write_atomic(DriverFile& f, std::span<const Put> puts, const std::byte* base, bool collective);
 Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bool collective);
 

@@ -1,5 +1,5 @@
-// HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective one returns
-// on no rank before they are there from all ranks.
+// HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective
+// one returns on no rank before they are there from all ranks.
 #include "driver.hpp"
 #include "errors.hpp"
 #include "request.hpp"
@@ -22,7 +22,8 @@ Status write_request(DriverFile& f, Request& request, Status status) {
   if (f.atomic()) {
     status.update(write_atomic(f, puts, request.memory(), collective));
   } else if (collective) {
-    // Also where the program asked for individual transfers within a collective call: all ranks are here all the same.
+    // Also where the program asked for individual transfers within a collective call: all ranks are here all
+    // the same.
     Status written = f.core->write_all(puts);
     if (f.sync_required) written.update(f.core->sync());
     status.update(std::move(written));
@@ -54,17 +55,19 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO);
     }
     f.eof = HADDR_UNDEF;
-    if (!f.atomic()) return f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    if (!f.atomic())
+      return f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     Request request(Direction::write);
     Status status = request.add_bytes(addr, size, buffer);
     return write_request(f, request, std::move(status));
   });
 }
 
-herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[], size_t sizes[],
-                    const void* buffers[]) {
+herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                    size_t sizes[], const void* buffers[]) {
   DriverFile& f = driver_file(file);
-  if (f.stock != nullptr) return f.stock->cls->write_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
+  if (f.stock != nullptr)
+    return f.stock->cls->write_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("write_vector", [&]() -> Status {
     Request request(Direction::write);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
@@ -73,15 +76,18 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
 }
 
 herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t memory_spaces[],
-                       hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[], const void* buffers[]) {
+                       hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[],
+                       const void* buffers[]) {
   DriverFile& f = driver_file(file);
   if (f.stock != nullptr) {
-    return f.stock->cls->write_selection(f.stock, type, dxpl, count, memory_spaces, file_spaces, offsets, element_sizes,
-                                         buffers);
+    return f.stock->cls->write_selection(f.stock, type, dxpl, count, memory_spaces, file_spaces, offsets,
+                                         element_sizes, buffers);
   }
   return guarded("write_selection", [&]() -> Status {
     Request request(Direction::write);
-    Status status = contained([&] { return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers); });
+    Status status = contained([&] {
+      return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
+    });
     return write_request(f, request, std::move(status));
   });
 }

@@ -15,33 +15,35 @@ enum class Stage : int { walk, scatter, node_wait, exchange, write, read, agree,
 
 struct Counters {
   // what the program asked for
-  std::int64_t requests = 0;       ///< put requests that carried bytes
-  std::int64_t pieces = 0;         ///< contiguous file runs of those requests, after merging neighbours within a request
-  std::int64_t bytes = 0;          ///< bytes of those requests
+  std::int64_t requests = 0;  ///< put requests that carried bytes
+  std::int64_t pieces =
+      0;  ///< contiguous file runs of those requests, after merging neighbours within a request
+  std::int64_t bytes = 0;  ///< bytes of those requests
   std::int64_t collective_flushes = 0;
   std::int64_t independent_writes = 0;  ///< calls
   // after node coalescing, counted by aggregators
-  std::int64_t node_runs = 0;      ///< contiguous runs left in the windows once all ranks of a node have put theirs
+  std::int64_t node_runs =
+      0;  ///< contiguous runs left in the windows once all ranks of a node have put theirs
   std::int64_t node_bytes = 0;
   std::int64_t rounds = 0;
   // between nodes
   std::int64_t messages = 0;
   std::int64_t message_bytes = 0;
-  std::int64_t puts = 0;           ///< of the messages, those that were one-sided puts
+  std::int64_t puts = 0;  ///< of the messages, those that were one-sided puts
   // to the file
   std::int64_t writes = 0;
   std::int64_t written_bytes = 0;
-  std::int64_t aligned_writes = 0; ///< began and ended on a stripe (or block) boundary
+  std::int64_t aligned_writes = 0;  ///< began and ended on a stripe (or block) boundary
   std::int64_t bypass_writes = 0;
   std::int64_t bypass_bytes = 0;
-  std::int64_t rmw_blocks = 0;     ///< blocks with holes that were read, merged and written whole
+  std::int64_t rmw_blocks = 0;  ///< blocks with holes that were read, merged and written whole
   std::int64_t reads = 0;
   std::int64_t read_bytes = 0;
   std::array<std::int64_t, 40> write_sizes{};  ///< histogram: bucket i counts writes of [2^i, 2^(i+1)) bytes
   // memory and time
-  std::int64_t window_bytes = 0;   ///< shared memory of the node's windows (set by one rank of a node)
+  std::int64_t window_bytes = 0;  ///< shared memory of the node's windows (set by one rank of a node)
   std::array<double, static_cast<int>(Stage::count)> seconds{};
-  std::int64_t aggregator = 0;     ///< 1 if this rank owned file domains in any flush
+  std::int64_t aggregator = 0;  ///< 1 if this rank owned file domains in any flush
 
   /// Counts one write to the file; `unit` is the alignment that makes it an aligned one.
   void count_write(std::int64_t offset, std::int64_t length, std::int64_t unit) {
@@ -58,8 +60,11 @@ struct Counters {
 class StageTimer {
  public:
   StageTimer(Counters& counters, Stage stage)
-      : seconds_(counters.seconds[static_cast<std::size_t>(stage)]), begin_(std::chrono::steady_clock::now()) {}
-  ~StageTimer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+      : seconds_(counters.seconds[static_cast<std::size_t>(stage)]),
+        begin_(std::chrono::steady_clock::now()) {}
+  ~StageTimer() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
   StageTimer(const StageTimer&) = delete;
   StageTimer& operator=(const StageTimer&) = delete;
 

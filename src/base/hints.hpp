@@ -19,7 +19,7 @@ enum class Origin {
 
 struct HintSpec {
   const char* name;
-  const char* values;         ///< grammar for people: "strict | commit", "bytes (1m, 512k)", "0..n"
+  const char* values;  ///< grammar for people: "strict | commit", "bytes (1m, 512k)", "0..n"
   const char* default_value;
   const char* meaning;
 };
@@ -27,10 +27,12 @@ struct HintSpec {
 /// Every hint, in the order the documentation shows them.
 std::span<const HintSpec> hint_table();
 
-/// Sets one hint. Bad values are Code::bad_hint naming key, value and grammar; an unknown `forebay_*` key names the near ones.
+/// Sets one hint. Bad values are Code::bad_hint naming key, value and grammar; an unknown `forebay_*` key
+/// names the near ones.
 Status set_hint(Settings& settings, std::string_view key, std::string_view value, Origin origin);
 
-/// Parses "k=v;k=v" (blanks around tokens allowed, empty entries skipped) into settings. Malformed: Code::bad_hint.
+/// Parses "k=v;k=v" (blanks around tokens allowed, empty entries skipped) into settings. Malformed:
+/// Code::bad_hint.
 Status parse_hints(Settings& settings, std::string_view text, Origin origin);
 
 /// Applies the FOREBAY_HINTS and FOREBAY_STATS environment variables.

@@ -6,28 +6,34 @@
 
 namespace forebay {
 
-enum class Link { automatic, put, message };            ///< how packed bytes cross between nodes
+enum class Link { automatic, put, message };             ///< how packed bytes cross between nodes
 enum class StorageKind { mpiio, posix, null, failing };  ///< null walks and discards; failing is for tests
 enum class Mode { strict, commit };                      ///< when bytes must be in the file
 
 /// Defaults are the hint table's defaults (base/hints.cpp holds names, ranges and meanings). Sizes are bytes.
 struct Settings {
-  bool enabled = true;                 ///< forebay_enable: off means the stock driver
-  Mode mode = Mode::strict;            ///< forebay_mode
+  bool enabled = true;                       ///< forebay_enable: off means the stock driver
+  Mode mode = Mode::strict;                  ///< forebay_mode
   StorageKind storage = StorageKind::mpiio;  ///< forebay_storage
-  Link link = Link::automatic;         ///< forebay_link
-  std::int64_t stripe_bytes = 0;       ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 1 MiB
-  std::int64_t window_bytes = 0;       ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe
-  std::int64_t memory_bytes = 16 << 20;  ///< forebay_memory_bytes: bound a rank on what Forebay allocates itself
-  std::int64_t bypass_bytes = 1 << 20;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: never
-  int aggregators_per_node = 0;        ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
-  int aggregators = 0;                 ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen
-  std::int64_t aggregator_bytes = 0;   ///< cb_buffer_size: an owner's share of a round, where window_bytes is 0; 0: chosen
-  int ranks_per_node = 0;              ///< forebay_ranks_per_node: split nodes into pseudo nodes of so many ranks; 0: as MPI says
-  std::string stats;                   ///< forebay_stats: append the report of each file to this JSON file at close
-  std::int64_t fail_after_bytes = 0;   ///< forebay_fail_after_bytes: storage=failing fails once so many bytes were written
-  int fail_rank = -1;                  ///< forebay_fail_rank: the only rank on which storage=failing fails; -1: every rank
-  std::int64_t delay_usec = 0;         ///< forebay_delay_usec: random delay up to this before file writes, for tests
+  Link link = Link::automatic;               ///< forebay_link
+  std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 1 MiB
+  std::int64_t window_bytes =
+      0;  ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe
+  std::int64_t memory_bytes =
+      16 << 20;  ///< forebay_memory_bytes: bound a rank on what Forebay allocates itself
+  std::int64_t bypass_bytes =
+      1 << 20;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: never
+  int aggregators_per_node = 0;  ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
+  int aggregators = 0;  ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen
+  std::int64_t aggregator_bytes =
+      0;  ///< cb_buffer_size: an owner's share of a round, where window_bytes is 0; 0: chosen
+  int ranks_per_node =
+      0;  ///< forebay_ranks_per_node: split nodes into pseudo nodes of so many ranks; 0: as MPI says
+  std::string stats;  ///< forebay_stats: append the report of each file to this JSON file at close
+  std::int64_t fail_after_bytes =
+      0;               ///< forebay_fail_after_bytes: storage=failing fails once so many bytes were written
+  int fail_rank = -1;  ///< forebay_fail_rank: the only rank on which storage=failing fails; -1: every rank
+  std::int64_t delay_usec = 0;  ///< forebay_delay_usec: random delay up to this before file writes, for tests
 };
 
 }  // namespace forebay

@@ -14,14 +14,23 @@ Status from_errno(int err, const std::string& what) {
   switch (err) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: code = Code::no_space; break;
+    case EFBIG:
+      code = Code::no_space;
+      break;
     case ENOENT:
-    case ENOTDIR: code = Code::no_such_file; break;
+    case ENOTDIR:
+      code = Code::no_such_file;
+      break;
     case EACCES:
     case EPERM:
-    case EROFS: code = Code::access; break;
-    case ENOMEM: code = Code::no_memory; break;
-    default: break;
+    case EROFS:
+      code = Code::access;
+      break;
+    case ENOMEM:
+      code = Code::no_memory;
+      break;
+    default:
+      break;
   }
   return {code, what + ": " + std::strerror(err)};
 }

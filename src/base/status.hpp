@@ -1,4 +1,5 @@
-// The outcome of an operation: a code for programs and a sentence for people, passed by value through every room.
+// The outcome of an operation: a code for programs and a sentence for people, passed by value through every
+// room.
 #pragma once
 
 #include <string>
@@ -23,7 +24,8 @@ enum class Code : int {
   internal           ///< a defect in Forebay
 };
 
-/// Code and message. The message names the file, range and cause, and says what to do where something can be done.
+/// Code and message. The message names the file, range and cause, and says what to do where something can be
+/// done.
 class [[nodiscard]] Status {
  public:
   Status() = default;

@@ -7,7 +7,8 @@
 
 namespace forebay {
 
-/// Collective. The lowest failing rank's code and message on every rank (its own on a rank that failed itself); ok when all are.
+/// Collective. The lowest failing rank's code and message on every rank (its own on a rank that failed
+/// itself); ok when all are.
 Status agree_outcome(MPI_Comm comm, const Status& mine);
 
 /// Collective; only when all ranks know that at least one failed.

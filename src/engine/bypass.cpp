@@ -24,7 +24,8 @@ bool long_runs(const Put& put, std::int64_t least) {
 
 }  // namespace
 
-Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage, Counters& counters) {
+Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
+                        Counters& counters) {
   std::vector<char> chosen(puts.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -138,7 +139,8 @@ Status Bypass::read(Cursor& cursor, std::byte* memory, Storage& storage, Counter
       ++counters.reads;
       counters.read_bytes += end - begin;
       if (last == i + 1) {
-        if (Status status = storage.read(begin, memory + batch[i].stream, end - begin); !status.ok()) return status;
+        if (Status status = storage.read(begin, memory + batch[i].stream, end - begin); !status.ok())
+          return status;
       } else {
         if (staging_.empty()) staging_.resize(kStaging);
         if (Status status = storage.read(begin, staging_.data(), end - begin); !status.ok()) return status;

@@ -14,15 +14,18 @@ namespace forebay {
 
 class Bypass {
  public:
-  /// Writes those requests of a flush that consist of runs of at least `least` bytes, and takes them out of `puts`: a copy would gain
-  /// them nothing. A request that overlaps another of the list stays, so that their order stays. Must be done before the first
-  /// round, so that an owner that fills holes reads what was written here.
-  Status take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage, Counters& counters);
+  /// Writes those requests of a flush that consist of runs of at least `least` bytes, and takes them out of
+  /// `puts`: a copy would gain them nothing. A request that overlaps another of the list stays, so that their
+  /// order stays. Must be done before the first round, so that an owner that fills holes reads what was
+  /// written here.
+  Status take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
+                  Counters& counters);
 
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 
-  /// Reads a cursor's runs into memory + run.stream; near neighbours come by one read of what lies between as well.
+  /// Reads a cursor's runs into memory + run.stream; near neighbours come by one read of what lies between as
+  /// well.
   Status read(Cursor& cursor, std::byte* memory, Storage& storage, Counters& counters);
 
  private:

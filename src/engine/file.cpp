@@ -27,18 +27,30 @@ static_assert(3 + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 
-// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part of a name.
+// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part
+// of a name.
 std::string plain_path(const std::string& path) {
   const std::size_t colon = path.find(':');
   if (colon == std::string::npos || colon < 2 || path.find('/') < colon) return path;
   return path.substr(colon + 1);
 }
 
-// Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what only tests set.
+// Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
+// only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 13> v{s.enabled,      static_cast<std::int64_t>(s.mode), static_cast<std::int64_t>(s.storage),
-                                 static_cast<std::int64_t>(s.link), s.stripe_bytes, s.window_bytes, s.memory_bytes,
-                                 s.bypass_bytes, s.aggregators_per_node, s.ranks_per_node, s.stats.empty() ? 0 : 1, s.aggregators, s.aggregator_bytes};
+  std::array<std::int64_t, 13> v{s.enabled,
+                                 static_cast<std::int64_t>(s.mode),
+                                 static_cast<std::int64_t>(s.storage),
+                                 static_cast<std::int64_t>(s.link),
+                                 s.stripe_bytes,
+                                 s.window_bytes,
+                                 s.memory_bytes,
+                                 s.bypass_bytes,
+                                 s.aggregators_per_node,
+                                 s.ranks_per_node,
+                                 s.stats.empty() ? 0 : 1,
+                                 s.aggregators,
+                                 s.aggregator_bytes};
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
@@ -53,7 +65,8 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.aggregators = static_cast<int>(v[11]);
   s.aggregator_bytes = v[12];
   if (v[10] == 0) s.stats.clear();
-  if (v[10] != 0 && s.stats.empty()) s.stats = "-";  // only rank 0 writes; the others must know that it gathers
+  if (v[10] != 0 && s.stats.empty())
+    s.stats = "-";  // only rank 0 writes; the others must know that it gathers
 }
 
 std::int64_t info_number(MPI_File file, const char* key) {
@@ -102,17 +115,20 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.settings = options.settings;
   MPI_Comm_dup(comm, s.comm.address());
-  MPI_Comm_set_errhandler(s.comm.get(), MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
+  MPI_Comm_set_errhandler(s.comm.get(),
+                          MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
   share_settings(s.comm.get(), s.settings);
   s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
   if (s.settings.aggregators_per_node == 0 && s.settings.aggregators > 0) {
     // cb_nodes counts those of the whole file.
     const int nodes = s.nodes->topology().nodes;
-    s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, (s.settings.aggregators + nodes - 1) / nodes);
+    s.nodes =
+        NodeSet::get(s.comm.get(), s.settings.ranks_per_node, (s.settings.aggregators + nodes - 1) / nodes);
   }
 
   Status status;
-  const int error = MPI_File_open(s.comm.get(), options.path.c_str(), options.amode, options.info, s.file.address());
+  const int error =
+      MPI_File_open(s.comm.get(), options.path.c_str(), options.amode, options.info, s.file.address());
   if (error != MPI_SUCCESS) {
     *s.file.address() = MPI_FILE_NULL;
     status = from_mpi(error, "cannot open " + options.path);
@@ -146,11 +162,14 @@ void File::State::choose_layout() {
   std::int64_t stripe = settings.stripe_bytes;
   if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
   if (stripe <= 0) stripe = kDefaultStripe;
-  // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and buffer.
+  // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
+  // buffer.
   const double ranks = t.least_local_ranks;
   const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
-  const std::int64_t wanted = settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
-  std::int64_t round = choose_round_bytes(stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
+  const std::int64_t wanted =
+      settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
+  std::int64_t round =
+      choose_round_bytes(stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
   // All ranks must agree, whatever they read from their file handle.
   std::array<std::int64_t, 2> sizes{stripe, round};
   MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
@@ -166,7 +185,8 @@ Status File::State::open_storage(bool writable) {
     MPI_Allreduce(MPI_IN_PLACE, &coherent, 1, MPI_INT, MPI_MIN, comm.get());
     if (coherent == 0) {
       settings.storage = StorageKind::mpiio;
-      warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path + " goes through MPI-IO");
+      warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path +
+                " goes through MPI-IO");
       storage = make_mpiio_storage(file.get(), path);
     } else if (Status status = open_posix_storage(path, writable, storage); !status.ok()) {
       return status;
@@ -215,14 +235,16 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
       live.clear();
     } else if (s.settings.bypass_bytes > 0) {
       const StageTimer timer(s.counters, Stage::write);
-      mine = s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
+      mine =
+          s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
     }
   } catch (const std::bad_alloc&) {
     mine = {Code::no_memory, "no memory for a collective write to " + s.options.path};
     live.clear();
   }
 
-  // One message: where the first byte lies, how runs are aligned, whether all is well, and what the caller wants to know.
+  // One message: where the first byte lies, how runs are aligned, whether all is well, and what the caller
+  // wants to know.
   std::array<std::int64_t, 3 + kMostAgreed> agreed{};
   agreed[0] = kNoOffset;
   agreed[1] = std::min(kMostAlignment, s.layout.stripe_bytes() & -s.layout.stripe_bytes());
@@ -262,7 +284,8 @@ void File::State::agree_least(std::span<std::int64_t> values) {
     window->view->agree_least(values);
     return;
   }
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, comm.get());
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
 }
 
 Status File::State::flush_rounds(std::span<const Put> puts, std::int64_t first, std::int64_t alignment) {
@@ -353,7 +376,8 @@ Status File::close() {
   }
   status = agree_outcome(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(), s.layout.round_bytes()};
+    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
+                      s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());
     }
@@ -363,12 +387,26 @@ Status File::close() {
   return status;
 }
 
-MPI_Comm File::comm() const { return state_->comm.get(); }
-MPI_File File::handle() const { return state_->file.get(); }
-int File::rank() const { return mpi::rank(state_->comm.get()); }
-int File::ranks() const { return mpi::size(state_->comm.get()); }
-const std::string& File::path() const { return state_->options.path; }
-const Settings& File::settings() const { return state_->settings; }
-Counters& File::counters() { return state_->counters; }
+MPI_Comm File::comm() const {
+  return state_->comm.get();
+}
+MPI_File File::handle() const {
+  return state_->file.get();
+}
+int File::rank() const {
+  return mpi::rank(state_->comm.get());
+}
+int File::ranks() const {
+  return mpi::size(state_->comm.get());
+}
+const std::string& File::path() const {
+  return state_->options.path;
+}
+const Settings& File::settings() const {
+  return state_->settings;
+}
+Counters& File::counters() {
+  return state_->counters;
+}
 
 }  // namespace forebay

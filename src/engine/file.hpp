@@ -1,4 +1,5 @@
-// One open file: the face of the core that the HDF5 driver, the PnetCDF driver and the programming interfaces use.
+// One open file: the face of the core that the HDF5 driver, the PnetCDF driver and the programming interfaces
+// use.
 #pragma once
 
 #include <mpi.h>
@@ -17,16 +18,18 @@ namespace forebay {
 
 /// How a driver opens a file.
 struct FileOptions {
-  std::string path;            ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
-  int amode = MPI_MODE_RDWR;   ///< MPI_MODE_* for MPI_File_open
-  MPI_Info info = MPI_INFO_NULL;  ///< passed on to MPI_File_open; hints of ours in it have been applied to settings by the caller
+  std::string path;               ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
+  int amode = MPI_MODE_RDWR;      ///< MPI_MODE_* for MPI_File_open
+  MPI_Info info = MPI_INFO_NULL;  ///< passed on to MPI_File_open; hints of ours in it have been applied to
+                                  ///< settings by the caller
   Settings settings;
-  std::string driver;          ///< "hdf5", "pnetcdf", …: for messages and the report
+  std::string driver;  ///< "hdf5", "pnetcdf", …: for messages and the report
 };
 
-/// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own a rank has
-/// to give (nothing is fine). A failure of storage or exchange in a collective call is returned on every rank, on ranks
-/// that had no part in it with Code::peer. All functions are to be called by one thread at a time.
+/// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
+/// a rank has to give (nothing is fine). A failure of storage or exchange in a collective call is returned on
+/// every rank, on ranks that had no part in it with Code::peer. All functions are to be called by one thread
+/// at a time.
 class File {
  public:
   /// Collective. Opens the file, and reserves the node's windows for this communicator on its first use. The
@@ -37,15 +40,16 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// Collective write of all ranks' puts; in strict mode the bytes are in the file on return, visible to all ranks. `agree_max`:
-  /// values that the caller wants reduced by MPI_MAX over all ranks in the same message (at most 8), in place; they are
-  /// reduced also where the write fails.
+  /// Collective write of all ranks' puts; in strict mode the bytes are in the file on return, visible to all
+  /// ranks. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same message
+  /// (at most 8), in place; they are reduced also where the write fails.
   Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {});
 
   /// Independent write of this rank's puts; in the file on return.
   Status write(std::span<const Put> puts);
 
-  /// Independent contiguous write and read; in the file on return. read gives zero bytes past the end of the file.
+  /// Independent contiguous write and read; in the file on return. read gives zero bytes past the end of the
+  /// file.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 
@@ -61,11 +65,13 @@ class File {
   /// Collective: what was written is on stable storage as far as MPI_File_sync says.
   Status sync();
 
-  /// Collective: drains, closes, adds the report to settings.stats. The first failure not yet reported is returned.
+  /// Collective: drains, closes, adds the report to settings.stats. The first failure not yet reported is
+  /// returned.
   Status close();
 
   MPI_Comm comm() const;
-  MPI_File handle() const;   ///< for code that must go past Forebay (file views, atomicity); the handle's view stays bytes at 0
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity); the handle's view
+                            ///< stays bytes at 0
   int rank() const;
   int ranks() const;
   const std::string& path() const;
@@ -78,8 +84,9 @@ class File {
   std::unique_ptr<State> state_;
 };
 
-/// Reads the settings that apply to a file: hint table defaults, then MPI_Info, then `call` ("k=v;k=v" of a config), then the
-/// environment; later ones win. A bad value from MPI_Info warns and is left out; elsewhere it is an error.
+/// Reads the settings that apply to a file: hint table defaults, then MPI_Info, then `call` ("k=v;k=v" of a
+/// config), then the environment; later ones win. A bad value from MPI_Info warns and is left out; elsewhere
+/// it is an error.
 Status resolve_settings(MPI_Info info, const std::string& call, Settings& settings);
 
 }  // namespace forebay

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kBatch = 512;  // runs at a time: 12 KiB, stays in the first-level cache
 
-// What a block with holes costs: a write a run, or a read and a write of the whole. Measured on tmpfs and ext4 with MPI-IO:
-// 1.5 µs a small write, 2 GB/s read and write.
+// What a block with holes costs: a write a run, or a read and a write of the whole. Measured on tmpfs and
+// ext4 with MPI-IO: 1.5 µs a small write, 2 GB/s read and write.
 constexpr double kWriteCallSeconds = 1.5e-6;
 constexpr double kSecondsPerByte = 0.5e-9;
 constexpr std::int64_t kFillBytes = 1 << 20;  // holes are filled in parts of this size at most
@@ -31,7 +31,8 @@ class Aggregator {
     merged_ = f_.scratch.merged.data();
   }
 
-  // Between the node barrier and the file: marks, and the exchange with other nodes. Returns where the next round begins.
+  // Between the node barrier and the file: marks, and the exchange with other nodes. Returns where the next
+  // round begins.
   std::int64_t gather(std::int64_t base, int parity, std::int64_t node_next, Status& status) {
     base_ = base;
     buffer_ = f_.window.buffer(parity);
@@ -48,7 +49,8 @@ class Aggregator {
       }
     });
     for (const auto& list : segments_) {
-      for (const Segment& s : list) f_.counters.node_bytes += f_.window.merge(parity, s.begin - base, s.end - base, merged_);
+      for (const Segment& s : list)
+        f_.counters.node_bytes += f_.window.merge(parity, s.begin - base, s.end - base, merged_);
     }
     if (f_.nodes == 1) return node_next;
 
@@ -91,10 +93,11 @@ class Aggregator {
       const std::int64_t end = (s.end - base_) >> f_.shift;
       for (std::int64_t part = (s.begin - base_) >> f_.shift; part < end; part += kPartBits) {
         const std::size_t before = pieces.size();
-        for_each_bit_run(merged_, part, std::min(part + kPartBits, end), [&](std::int64_t bit, std::int64_t bits) {
-          const std::int64_t at = bit << f_.shift;
-          pieces.push_back({base_ + at, buffer_ + at, bits << f_.shift});
-        });
+        for_each_bit_run(merged_, part, std::min(part + kPartBits, end),
+                         [&](std::int64_t bit, std::int64_t bits) {
+                           const std::int64_t at = bit << f_.shift;
+                           pieces.push_back({base_ + at, buffer_ + at, bits << f_.shift});
+                         });
         f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
         if (Status status = fill_holes(before); !status.ok()) return status;
         if (before > 0 && before < pieces.size() &&
@@ -124,8 +127,9 @@ class Aggregator {
     return status;
   }
 
-  // Replaces the runs from `before` on, all of one segment, by whole parts of it where reading the holes is cheaper than many
-  // writes. Only the owner does so, inside a flush that all ranks have entered, and never past the last byte put.
+  // Replaces the runs from `before` on, all of one segment, by whole parts of it where reading the holes is
+  // cheaper than many writes. Only the owner does so, inside a flush that all ranks have entered, and never
+  // past the last byte put.
   Status fill_holes(std::size_t before) {
     auto& pieces = f_.scratch.pieces;
     const std::size_t count = pieces.size() - before;
@@ -135,7 +139,9 @@ class Aggregator {
       // A part: as many runs as lie within kFillBytes.
       std::size_t last = first;
       const std::int64_t begin = pieces[first].offset;
-      while (last + 1 < before + count && pieces[last + 1].offset + pieces[last + 1].length - begin <= kFillBytes) ++last;
+      while (last + 1 < before + count &&
+             pieces[last + 1].offset + pieces[last + 1].length - begin <= kFillBytes)
+        ++last;
       const std::int64_t span = pieces[last].offset + pieces[last].length - begin;
       const double separate = static_cast<double>(last - first) * kWriteCallSeconds;
       const double whole = kWriteCallSeconds + static_cast<double>(span) * 2 * kSecondsPerByte;
@@ -231,7 +237,8 @@ Status run_flush(const Flush& f, std::span<const Put> puts) {
       next = aggregator->gather(base, parity, next, status);
       if (f.nodes > 1 && f.aggregator == 0) f.window.announce(f.sequence, next);
       aggregator->exchange(status);
-      // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this owner.
+      // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
+      // owner.
       if (status.ok()) attempt([&] { status.update(aggregator->write()); });
       ++f.counters.rounds;
     } else if (f.nodes > 1) {

@@ -14,8 +14,9 @@ constexpr std::uintptr_t kAlignment = 4096;
 
 }  // namespace
 
-// Sets live until MPI_Finalize: an attribute on MPI_COMM_SELF is deleted there first of all, while MPI still works. Open files
-// hold their own reference, so that a library which closes its files inside MPI_Finalize finds its windows.
+// Sets live until MPI_Finalize: an attribute on MPI_COMM_SELF is deleted there first of all, while MPI still
+// works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
+// finds its windows.
 struct NodeSetRegistry {
   std::vector<std::shared_ptr<NodeSet>> sets;
   bool watched = false;
@@ -90,13 +91,15 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
       if (status.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
     }
     MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, topology_.node_comm.get());
-    if (topology_.local_rank != 0 && name[0] != '\0') status = SharedMemory::attach(name.data(), bytes, window->shared);
+    if (topology_.local_rank != 0 && name[0] != '\0')
+      status = SharedMemory::attach(name.data(), bytes, window->shared);
     memory = window->shared.data();
   }
 
   if (topology_.rail >= 0) {
     try {
-      window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 + 1);  // for the finest granule
+      window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 +
+                                    1);  // for the finest granule
     } catch (const std::bad_alloc&) {
       status.update({Code::no_memory, "no memory for an aggregator's marks"});
     }
@@ -110,7 +113,8 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
     if (!status.ok()) return status;
     return {Code::peer, "another rank could not get its window"};
   }
-  window->view = std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
+  window->view =
+      std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
   window->view->set_idle([] {
     int flag = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);

@@ -18,10 +18,11 @@
 
 namespace forebay {
 
-/// A window of one size, and this rank's working memory for it. Leased to one flush at a time: flushes are collective.
+/// A window of one size, and this rank's working memory for it. Leased to one flush at a time: flushes are
+/// collective.
 struct Window {
   SharedMemory shared;
-  std::vector<std::byte> plain;         ///< instead, where the node has one rank
+  std::vector<std::byte> plain;  ///< instead, where the node has one rank
   std::unique_ptr<NodeWindow> view;
   FlushScratch scratch;
   std::uint64_t sequence = 0;
@@ -30,7 +31,8 @@ struct Window {
 
 class NodeSet {
  public:
-  /// Collective. The set for `comm`'s group with these wishes; an existing one where ranks and order are the same.
+  /// Collective. The set for `comm`'s group with these wishes; an existing one where ranks and order are the
+  /// same.
   static std::shared_ptr<NodeSet> get(MPI_Comm comm, int ranks_per_node, int aggregators);
 
   NodeSet(MPI_Comm comm, int ranks_per_node, int aggregators);
@@ -40,10 +42,12 @@ class NodeSet {
   MPI_Comm comm() const { return comm_.get(); }
   const Topology& topology() const { return topology_; }
 
-  /// Collective: the window for rounds of that size; made on first use. Code::no_shared_memory on every rank if any node has none.
+  /// Collective: the window for rounds of that size; made on first use. Code::no_shared_memory on every rank
+  /// if any node has none.
   Status window(std::int64_t round_bytes, Window*& out);
 
-  /// Collective over aggregators: this rank's rail, made (and measured) on first use; null on others and on one node.
+  /// Collective over aggregators: this rank's rail, made (and measured) on first use; null on others and on
+  /// one node.
   Rail* rail(forebay::Link wanted);
   forebay::Link link_used() const { return link_used_; }
 

@@ -12,19 +12,27 @@ const char* thread_level() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   switch (level) {
-    case MPI_THREAD_FUNNELED: return "funneled";
-    case MPI_THREAD_SERIALIZED: return "serialized";
-    case MPI_THREAD_MULTIPLE: return "multiple";
-    default: return "single";
+    case MPI_THREAD_FUNNELED:
+      return "funneled";
+    case MPI_THREAD_SERIALIZED:
+      return "serialized";
+    case MPI_THREAD_MULTIPLE:
+      return "multiple";
+    default:
+      return "single";
   }
 }
 
 const char* storage_name(StorageKind kind) {
   switch (kind) {
-    case StorageKind::posix: return "posix";
-    case StorageKind::null: return "null";
-    case StorageKind::failing: return "failing";
-    default: return "mpiio";
+    case StorageKind::posix:
+      return "posix";
+    case StorageKind::null:
+      return "null";
+    case StorageKind::failing:
+      return "failing";
+    default:
+      return "mpiio";
   }
 }
 
@@ -38,7 +46,8 @@ Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, 
   const int rank = mpi::rank(comm);
   // Rank 0 is an aggregator wherever there are rails, so it knows the link.
   std::vector<RankShare> shares(rank == 0 ? static_cast<std::size_t>(mpi::size(comm)) : 0);
-  MPI_Gather(&share, static_cast<int>(sizeof share), MPI_BYTE, shares.data(), static_cast<int>(sizeof share), MPI_BYTE, 0, comm);
+  MPI_Gather(&share, static_cast<int>(sizeof share), MPI_BYTE, shares.data(), static_cast<int>(sizeof share),
+             MPI_BYTE, 0, comm);
   if (rank != 0) return {};
 
   FileFacts file;

@@ -1,4 +1,5 @@
-// Exactly which bytes of a window were put: bits, one for each granule of the window, set by runs and read back as runs.
+// Exactly which bytes of a window were put: bits, one for each granule of the window, set by runs and read
+// back as runs.
 #pragma once
 
 #include <bit>
@@ -13,9 +14,10 @@ namespace forebay {
 /// Words of a bitmap whose being touched one summary byte tells: readers skip 512 B of bits at a look.
 inline constexpr std::int64_t kSummaryWords = 64;
 
-/// Sets the bits of `runs`. Bit i stands for window bytes [i << shift, (i + 1) << shift) after `origin`; runs begin and end on
-/// such boundaries. `summary` has a byte for every kSummaryWords words.
-inline void mark_runs(std::uint64_t* words, std::uint8_t* summary, std::span<const Run> runs, std::int64_t origin, int shift) {
+/// Sets the bits of `runs`. Bit i stands for window bytes [i << shift, (i + 1) << shift) after `origin`; runs
+/// begin and end on such boundaries. `summary` has a byte for every kSummaryWords words.
+inline void mark_runs(std::uint64_t* words, std::uint8_t* summary, std::span<const Run> runs,
+                      std::int64_t origin, int shift) {
   for (const Run& run : runs) {
     const auto first = static_cast<std::uint64_t>(run.file - origin) >> shift;
     const auto count = static_cast<std::uint64_t>(run.length) >> shift;

@@ -19,7 +19,8 @@ class Rail {
 
   virtual ~Rail() = default;
 
-  /// Tells the peers how many bytes they will get (`send_bytes`, an entry a node), and finds the least of all nodes' `next`.
+  /// Tells the peers how many bytes they will get (`send_bytes`, an entry a node), and finds the least of all
+  /// nodes' `next`.
   virtual Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) = 0;
 
   /// Moves the messages agreed on: `pack` fills each, `unpack` gets each that arrives.

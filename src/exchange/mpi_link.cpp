@@ -1,4 +1,5 @@
-// Sizes by one Alltoall a round; bytes by MPI_Put into allocated inboxes under one long lock_all epoch, or by Isend in chunks.
+// Sizes by one Alltoall a round; bytes by MPI_Put into allocated inboxes under one long lock_all epoch, or by
+// Isend in chunks.
 #include "exchange/mpi_link.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace forebay {
 namespace {
 
-// A message of 64 KiB and more goes by rendezvous over TCP; cut below that, messages keep up with puts (measured on veth).
+// A message of 64 KiB and more goes by rendezvous over TCP; cut below that, messages keep up with puts
+// (measured on veth).
 constexpr std::int64_t kChunk = 60 << 10;
 // An inbox: large ones cost hundreds of milliseconds to allocate. What does not fit goes by messages.
 constexpr std::int64_t kInboxBytes = 4 << 20;
@@ -94,14 +96,17 @@ class MpiRail final : public Rail {
       }
     }
     status.update(receive_messages(unpack));
-    status.update(outcome(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), node_));
+    status.update(
+        outcome(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), node_));
     return status;
   }
 
  private:
   void open_inbox() {
     // Whether one-sided communication works at all is found out here, and agreed on.
-    int good = MPI_Win_allocate(kInboxBytes, 1, MPI_INFO_NULL, comm_, &inbox_, window_.address()) == MPI_SUCCESS ? 1 : 0;
+    int good =
+        MPI_Win_allocate(kInboxBytes, 1, MPI_INFO_NULL, comm_, &inbox_, window_.address()) == MPI_SUCCESS ? 1
+                                                                                                          : 0;
     must(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm_));
     if (good == 0) {
       window_.release();  // not ours to free where others failed: the collective free would wait for them
@@ -111,7 +116,8 @@ class MpiRail final : public Rail {
     must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get()));
   }
 
-  // Where the peers cannot even agree on a round, none of them can go on in order; an end that is said beats waiting for ever.
+  // Where the peers cannot even agree on a round, none of them can go on in order; an end that is said beats
+  // waiting for ever.
   void must(int error) const {
     if (error == MPI_SUCCESS) return;
     const std::string text = describe(error);
@@ -155,12 +161,13 @@ class MpiRail final : public Rail {
     }
   }
 
-  Status send_chunks(const std::byte* data, std::int64_t bytes, int node, std::vector<MPI_Request>& requests) const {
+  Status send_chunks(const std::byte* data, std::int64_t bytes, int node,
+                     std::vector<MPI_Request>& requests) const {
     Status status;
     for (std::int64_t at = 0; at < bytes; at += kChunk) {
       MPI_Request request = MPI_REQUEST_NULL;
-      status.update(outcome(MPI_Isend(data + at, static_cast<int>(std::min(kChunk, bytes - at)), MPI_BYTE, node, kTag, comm_,
-                                      &request),
+      status.update(outcome(MPI_Isend(data + at, static_cast<int>(std::min(kChunk, bytes - at)), MPI_BYTE,
+                                      node, kTag, comm_, &request),
                             node));
       requests.push_back(request);
     }
@@ -192,22 +199,25 @@ class MpiRail final : public Rail {
         }
         last_prefix += receive_[last];
       }
-      if (received_.size() < static_cast<std::size_t>(total)) received_.resize(static_cast<std::size_t>(total));
+      if (received_.size() < static_cast<std::size_t>(total))
+        received_.resize(static_cast<std::size_t>(total));
       for (const auto& [source, at] : group) {
         const std::int64_t bytes = receive_[source];
         for (std::int64_t done = 0; done < bytes; done += kChunk) {
           MPI_Request request = MPI_REQUEST_NULL;
           const auto part = static_cast<int>(std::min(kChunk, bytes - done));
-          status.update(outcome(MPI_Irecv(received_.data() + at + done, part, MPI_BYTE, static_cast<int>(source), kTag, comm_,
-                                          &request),
+          status.update(outcome(MPI_Irecv(received_.data() + at + done, part, MPI_BYTE,
+                                          static_cast<int>(source), kTag, comm_, &request),
                                 static_cast<int>(source)));
           requests.push_back(request);
         }
       }
-      status.update(outcome(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), node_));
+      status.update(outcome(
+          MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), node_));
       for (const auto& [source, at] : group) {
         const auto bytes = static_cast<std::size_t>(receive_[source]);
-        if (!unpack(static_cast<int>(source), {received_.data() + at, bytes})) status.update(malformed(static_cast<int>(source)));
+        if (!unpack(static_cast<int>(source), {received_.data() + at, bytes}))
+          status.update(malformed(static_cast<int>(source)));
       }
       node = last;
       prefix = last_prefix;

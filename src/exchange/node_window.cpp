@@ -17,10 +17,13 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+std::size_t round_up(std::size_t value, std::size_t to) {
+  return (value + to - 1) / to * to;
+}
 
-// Yielding hands the core to a rank that has work, and costs a third of a sleep and wake-up (75 µs against 200 µs a flush of three
-// barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or network, is worth a sleep.
+// Yielding hands the core to a rank that has work, and costs a third of a sleep and wake-up (75 µs against
+// 200 µs a flush of three barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or network,
+// is worth a sleep.
 constexpr int kYields = 2000;
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanoseconds) {
@@ -34,7 +37,8 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
@@ -102,7 +106,8 @@ void NodeWindow::barrier() {
     if (idle_ != nullptr) idle_();
     sched_yield();
   }
-  // Asleep, with a time limit: whoever has to make progress for others looks up often, and nobody sleeps for good.
+  // Asleep, with a time limit: whoever has to make progress for others looks up often, and nobody sleeps for
+  // good.
   const long nap = idle_ != nullptr ? 500'000 : 20'000'000;
   control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
   while (control_->generation.load(std::memory_order_seq_cst) == generation) {
@@ -115,7 +120,8 @@ void NodeWindow::barrier() {
 void NodeWindow::agree_least(std::span<std::int64_t> values) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
-  for (std::size_t i = 0; i < values.size(); ++i) slots_[rank_].agreed[parity][i].store(values[i], std::memory_order_relaxed);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    slots_[rank_].agreed[parity][i].store(values[i], std::memory_order_relaxed);
   barrier();
   for (int r = 0; r < ranks_; ++r) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -128,7 +134,8 @@ std::int64_t NodeWindow::arrive(int parity, std::int64_t next) {
   slots_[rank_].next[parity].store(next, std::memory_order_relaxed);
   barrier();
   std::int64_t least = kNoOffset;
-  for (int r = 0; r < ranks_; ++r) least = std::min(least, slots_[r].next[parity].load(std::memory_order_relaxed));
+  for (int r = 0; r < ranks_; ++r)
+    least = std::min(least, slots_[r].next[parity].load(std::memory_order_relaxed));
   return least;
 }
 
@@ -150,9 +157,13 @@ std::int64_t NodeWindow::await(std::uint64_t sequence) const {
   return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);
 }
 
-void NodeWindow::set_error(int code) { slots_[rank_].error.store(code, std::memory_order_relaxed); }
+void NodeWindow::set_error(int code) {
+  slots_[rank_].error.store(code, std::memory_order_relaxed);
+}
 
-void NodeWindow::reset_error() { slots_[rank_].error.store(0, std::memory_order_relaxed); }
+void NodeWindow::reset_error() {
+  slots_[rank_].error.store(0, std::memory_order_relaxed);
+}
 
 int NodeWindow::any_error(int* rank) const {
   for (int r = 0; r < ranks_; ++r) {
@@ -164,7 +175,8 @@ int NodeWindow::any_error(int* rank) const {
   return 0;
 }
 
-std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const {
+std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
+                               std::uint64_t* merged) const {
   const std::int64_t first_bit = begin >> shift_;
   const std::int64_t last_bit = end >> shift_;  // one past
   if (first_bit >= last_bit) return 0;

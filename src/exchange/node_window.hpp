@@ -1,5 +1,6 @@
-// The window of a node: memory that all its ranks see, in which a round's pieces meet before they go to the file or to
-// other nodes. Plain memory and C++ atomics: it runs over shared memory between processes and over heap memory between threads.
+// The window of a node: memory that all its ranks see, in which a round's pieces meet before they go to the
+// file or to other nodes. Plain memory and C++ atomics: it runs over shared memory between processes and over
+// heap memory between threads.
 #pragma once
 
 #include <atomic>
@@ -14,22 +15,25 @@ namespace forebay {
 
 /// One rank's (or thread's) view of the window. All ranks call the collective functions in the same order.
 ///
-/// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and meets the others in
-/// arrive(). Then owners read the buffer while everyone may scatter the next round into the other buffer: two rounds
-/// later the same buffer is used again, and the barrier in between keeps the owner ahead.
+/// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and meets
+/// the others in arrive(). Then owners read the buffer while everyone may scatter the next round into the
+/// other buffer: two rounds later the same buffer is used again, and the barrier in between keeps the owner
+/// ahead.
 class NodeWindow {
  public:
   /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`.
   static std::size_t bytes_needed(int ranks, std::int64_t round_bytes);
 
-  /// Lays the window over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the view.
+  /// Lays the window over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the
+  /// view.
   NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes);
 
   int ranks() const { return ranks_; }
   int rank() const { return rank_; }
   std::int64_t round_bytes() const { return round_bytes_; }
 
-  /// Begins a flush whose runs all begin and end on multiples of 1 << shift (at most 12): local, before the first round.
+  /// Begins a flush whose runs all begin and end on multiples of 1 << shift (at most 12): local, before the
+  /// first round.
   void begin(int shift);
 
   /// Buffer of a round.
@@ -44,19 +48,20 @@ class NodeWindow {
   /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
   std::int64_t arrive(int parity, std::int64_t next);
 
-  /// Called again and again while this rank waits, for progress that others need of it: messages that it sent before and that
-  /// have not quite left, without which they would never arrive here. Null: none.
+  /// Called again and again while this rank waits, for progress that others need of it: messages that it sent
+  /// before and that have not quite left, without which they would never arrive here. Null: none.
   void set_idle(void (*idle)()) { idle_ = idle; }
 
   /// Waits for all ranks, without data.
   void barrier();
 
-  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number on every rank).
+  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number
+  /// on every rank).
   void agree_least(std::span<std::int64_t> values);
   static constexpr std::size_t kMostAgreed = 12;
 
-  /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it. `sequence` counts rounds
-  /// over the life of the window, the same on all ranks.
+  /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
+  /// `sequence` counts rounds over the life of the window, the same on all ranks.
   void announce(std::uint64_t sequence, std::int64_t next);
   std::int64_t await(std::uint64_t sequence) const;
 
@@ -66,8 +71,9 @@ class NodeWindow {
   int any_error(int* rank = nullptr) const;
   void reset_error();
 
-  /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the window), and returns how
-  /// many bytes are marked. Only after arrive(). Bits outside the range in boundary words are left undefined.
+  /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the
+  /// window), and returns how many bytes are marked. Only after arrive(). Bits outside the range in boundary
+  /// words are left undefined.
   std::int64_t merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
 
   int shift() const { return shift_; }

@@ -22,21 +22,26 @@ struct PackedRun {
 struct Stride {
   std::uint32_t begin;
   std::uint32_t step;
-  std::uint32_t count;   // granules a run
+  std::uint32_t count;  // granules a run
   std::uint32_t unused;
 };
 
 template <class F>
-void for_each_run(std::span<const Segment> segments, std::int64_t base, int shift, const std::uint64_t* merged, F&& f) {
+void for_each_run(std::span<const Segment> segments, std::int64_t base, int shift,
+                  const std::uint64_t* merged, F&& f) {
   for (const Segment& segment : segments) {
     for_each_bit_run(merged, (segment.begin - base) >> shift, (segment.end - base) >> shift, f);
   }
 }
 
-std::int64_t bits_of(const Segment& segment, int shift) { return (segment.end - segment.begin) >> shift; }
+std::int64_t bits_of(const Segment& segment, int shift) {
+  return (segment.end - segment.begin) >> shift;
+}
 
 // A segment's bits, moved to begin at bit 0 of whole words.
-std::int64_t bitmap_words(const Segment& segment, int shift) { return (bits_of(segment, shift) + 63) / 64; }
+std::int64_t bitmap_words(const Segment& segment, int shift) {
+  return (bits_of(segment, shift) + 63) / 64;
+}
 
 std::uint64_t word_at(const std::uint64_t* words, std::int64_t bit, std::int64_t end) {
   const std::int64_t index = bit >> 6;
@@ -49,7 +54,8 @@ std::uint64_t word_at(const std::uint64_t* words, std::int64_t bit, std::int64_t
 
 }  // namespace
 
-PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift, const std::uint64_t* merged) {
+PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift,
+                      const std::uint64_t* merged) {
   PackPlan plan;
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -126,8 +132,8 @@ void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::
   if (plan.header == Header::strided) std::memcpy(header, &stride, sizeof stride);
 }
 
-bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base, int shift,
-                    std::byte* window, std::uint64_t* merged) {
+bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                    int shift, std::byte* window, std::uint64_t* merged) {
   Prefix prefix{};
   if (message.size() < sizeof prefix) return false;
   std::memcpy(&prefix, message.data(), sizeof prefix);
@@ -148,7 +154,8 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
       const std::int64_t word = bit >> 6;
       const std::int64_t stop = std::min(last, (word + 1) << 6);
       const std::int64_t width = stop - bit;
-      const std::uint64_t mask = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << (bit & 63);
+      const std::uint64_t mask = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1)
+                                 << (bit & 63);
       merged[word] |= mask;
       bit = stop;
     }
@@ -179,7 +186,8 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
     }
     case Header::bitmap: {
       std::size_t bytes = 0;
-      for (const Segment& segment : segments) bytes += static_cast<std::size_t>(bitmap_words(segment, shift)) * 8;
+      for (const Segment& segment : segments)
+        bytes += static_cast<std::size_t>(bitmap_words(segment, shift)) * 8;
       if (left(header) < bytes) return false;
       data = header + bytes;
       bool good = true;
@@ -190,8 +198,9 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
         std::memcpy(bits.data(), header, count * 8);
         header += count * 8;
         const std::int64_t begin = (segment.begin - base) >> shift;
-        for_each_bit_run(bits.data(), 0, bits_of(segment, shift),
-                         [&](std::int64_t bit, std::int64_t length) { good = good && take(begin + bit, length); });
+        for_each_bit_run(bits.data(), 0, bits_of(segment, shift), [&](std::int64_t bit, std::int64_t length) {
+          good = good && take(begin + bit, length);
+        });
       }
       return good;
     }

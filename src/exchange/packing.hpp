@@ -1,4 +1,5 @@
-// Messages between nodes: the marked bytes of a window's segments, packed behind the smallest of three headers.
+// Messages between nodes: the marked bytes of a window's segments, packed behind the smallest of three
+// headers.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +11,12 @@
 
 namespace forebay {
 
-/// The forms a header takes. E3SM's scattered floats are cheapest as a bitmap, boxes as runs, interleaved arrays as a stride.
+/// The forms a header takes. E3SM's scattered floats are cheapest as a bitmap, boxes as runs, interleaved
+/// arrays as a stride.
 enum class Header : std::uint32_t { runs = 1, strided = 2, bitmap = 3 };
 
-/// What a packed message needs: bytes of header and data. `segments` are file ranges of one round, `merged` their marks (bit i for
-/// window bytes [i << shift, …) after `base`).
+/// What a packed message needs: bytes of header and data. `segments` are file ranges of one round, `merged`
+/// their marks (bit i for window bytes [i << shift, …) after `base`).
 struct PackPlan {
   Header header = Header::runs;
   std::int64_t runs = 0;
@@ -23,15 +25,16 @@ struct PackPlan {
   std::int64_t total() const { return runs == 0 ? 0 : header_bytes + data_bytes; }
 };
 
-PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift, const std::uint64_t* merged);
+PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift,
+                      const std::uint64_t* merged);
 
 /// Writes the message of that plan to `out` (plan.total() bytes).
 void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
                   const std::uint64_t* merged, const std::byte* window, std::byte* out);
 
-/// Puts a message's bytes into `window` and its marks into `merged`; `segments` are the receiver's, the same as the sender's.
-/// False when the message is not well-formed.
-bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base, int shift,
-                    std::byte* window, std::uint64_t* merged);
+/// Puts a message's bytes into `window` and its marks into `merged`; `segments` are the receiver's, the same
+/// as the sender's. False when the message is not well-formed.
+bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                    int shift, std::byte* window, std::uint64_t* merged);
 
 }  // namespace forebay

@@ -29,7 +29,8 @@ Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
   // Populate: page faults belong here, not into the first flush's inner loop.
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
   if (data == MAP_FAILED) {
-    return {Code::no_shared_memory, "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
+    return {Code::no_shared_memory,
+            "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
   }
   SharedMemory memory;
   memory.data_ = data;
@@ -43,11 +44,13 @@ Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& n
   name = "/forebay-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return {Code::no_shared_memory, std::string("cannot make shared memory (/dev/shm): ") + std::strerror(errno)};
+    return {Code::no_shared_memory,
+            std::string("cannot make shared memory (/dev/shm): ") + std::strerror(errno)};
   }
   Status status;
   if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
-    status = {Code::no_shared_memory, std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
+    status = {Code::no_shared_memory,
+              std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
   } else if (const int err = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); err != 0) {
     status = {Code::no_shared_memory, "cannot reserve " + std::to_string(bytes >> 10) +
                                           " KiB of shared memory in /dev/shm (" + std::strerror(err) +
@@ -62,12 +65,15 @@ Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& n
 
 Status SharedMemory::attach(const std::string& name, std::size_t bytes, SharedMemory& out) {
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
+  if (fd < 0)
+    return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
   Status status = map(fd, bytes, out);
   ::close(fd);
   return status;
 }
 
-void SharedMemory::unlink(const std::string& name) { ::shm_unlink(name.c_str()); }
+void SharedMemory::unlink(const std::string& name) {
+  ::shm_unlink(name.c_str());
+}
 
 }  // namespace forebay

@@ -8,7 +8,8 @@
 
 namespace forebay {
 
-/// A mapping of shared memory; unmapped with the object. The name is gone from the system once every rank has attached.
+/// A mapping of shared memory; unmapped with the object. The name is gone from the system once every rank has
+/// attached.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -18,8 +19,8 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is Code::no_shared_memory here, not a
-  /// SIGBUS at the first touch.
+  /// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is
+  /// Code::no_shared_memory here, not a SIGBUS at the first touch.
   static Status create(std::size_t bytes, SharedMemory& out, std::string& name);
 
   /// Maps what another rank created.

@@ -18,9 +18,10 @@ struct Segment {
 
 /// Cyclic file domains. Offsets and sizes in bytes, owners numbered 0 … owners-1.
 ///
-/// owner, segment and displacement are equations 1–3 of TCIO ("A Transparent Collective I/O Implementation"): by division and
-/// remainder, so that nobody keeps a table. A round is a window of consecutive file bytes that begins at a multiple of
-/// round_bytes; it holds whole stripes, or a stripe takes several rounds with the same owner.
+/// owner, segment and displacement are equations 1–3 of TCIO ("A Transparent Collective I/O Implementation"):
+/// by division and remainder, so that nobody keeps a table. A round is a window of consecutive file bytes
+/// that begins at a multiple of round_bytes; it holds whole stripes, or a stripe takes several rounds with
+/// the same owner.
 class Layout {
  public:
   Layout(std::int64_t stripe_bytes, std::int64_t round_bytes, int owners)
@@ -37,7 +38,8 @@ class Layout {
   /// First offset of the round that holds `offset`.
   std::int64_t round_begin(std::int64_t offset) const { return offset / round_ * round_; }
 
-  /// Calls f(Segment) for the parts of the round at `base` that lie in [base, base + round_bytes), in ascending order.
+  /// Calls f(Segment) for the parts of the round at `base` that lie in [base, base + round_bytes), in
+  /// ascending order.
   template <class F>
   void for_each_segment(std::int64_t base, F&& f) const {
     const std::int64_t end = base + round_;
@@ -54,9 +56,10 @@ class Layout {
   int owners_;
 };
 
-/// The round size for a flush. `wanted`: the hint, or 0. The result is a multiple of 4096, a whole number of stripes or, where
-/// a stripe does not fit `most` (the bound that memory sets), a part of one.
-inline std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted, std::int64_t most) {
+/// The round size for a flush. `wanted`: the hint, or 0. The result is a multiple of 4096, a whole number of
+/// stripes or, where a stripe does not fit `most` (the bound that memory sets), a part of one.
+inline std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted,
+                                       std::int64_t most) {
   constexpr std::int64_t page = 4096;
   constexpr std::int64_t least = std::int64_t{2} << 20;  // below that the barrier of a round shows
   most = std::max(page, most / page * page);

@@ -21,11 +21,13 @@ class MpiioStorage final : public Storage {
       for (std::int64_t done = 0; done < piece.length;) {
         const auto part = static_cast<int>(std::min(kMostPerCall, piece.length - done));
         MPI_Status status;
-        const int error = MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
+        const int error =
+            MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
         if (error != MPI_SUCCESS) return failed_write(error, piece.offset + done, part);
         int written = 0;
         MPI_Get_count(&status, MPI_BYTE, &written);
-        if (written == MPI_UNDEFINED || written <= 0) return failed_write(MPI_ERR_NO_SPACE, piece.offset + done, part);
+        if (written == MPI_UNDEFINED || written <= 0)
+          return failed_write(MPI_ERR_NO_SPACE, piece.offset + done, part);
         done += written;  // what a short write left is tried again, and then tells its reason
       }
     }
@@ -49,14 +51,16 @@ class MpiioStorage final : public Storage {
   }
 
  private:
-  // MPI libraries differ in how they name a full disk (Open MPI's own I/O says "other"); the file system knows.
+  // MPI libraries differ in how they name a full disk (Open MPI's own I/O says "other"); the file system
+  // knows.
   Status failed_write(int error, std::int64_t offset, std::int64_t length) const {
     Status status = from_mpi(error, range_message("write", path_, offset, length));
-    struct statvfs info {};
+    struct statvfs info{};
     if (::statvfs(path_.c_str(), &info) != 0) return status;
     const auto left = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
     if (left >= length && status.code() != Code::no_space) return status;
-    return {Code::no_space, status.message() + "; the file system has " + std::to_string(left >> 10) + " KiB left"};
+    return {Code::no_space,
+            status.message() + "; the file system has " + std::to_string(left >> 10) + " KiB left"};
   }
 
   MPI_File file_;
@@ -78,18 +82,31 @@ Status from_mpi(int error, const std::string& what) {
   Code code = Code::mpi;
   switch (error_class) {
     case MPI_ERR_NO_SPACE:
-    case MPI_ERR_QUOTA: code = Code::no_space; break;
-    case MPI_ERR_NO_SUCH_FILE: code = Code::no_such_file; break;
+    case MPI_ERR_QUOTA:
+      code = Code::no_space;
+      break;
+    case MPI_ERR_NO_SUCH_FILE:
+      code = Code::no_such_file;
+      break;
     case MPI_ERR_ACCESS:
-    case MPI_ERR_READ_ONLY: code = Code::access; break;
+    case MPI_ERR_READ_ONLY:
+      code = Code::access;
+      break;
     case MPI_ERR_IO:
     case MPI_ERR_FILE:
     case MPI_ERR_BAD_FILE:
     case MPI_ERR_FILE_EXISTS:
-    case MPI_ERR_FILE_IN_USE: code = Code::io; break;
-    case MPI_ERR_NO_MEM: code = Code::no_memory; break;
-    case MPI_ERR_UNSUPPORTED_OPERATION: code = Code::unsupported; break;
-    default: break;
+    case MPI_ERR_FILE_IN_USE:
+      code = Code::io;
+      break;
+    case MPI_ERR_NO_MEM:
+      code = Code::no_memory;
+      break;
+    case MPI_ERR_UNSUPPORTED_OPERATION:
+      code = Code::unsupported;
+      break;
+    default:
+      break;
   }
   return {code, what + ": " + text};
 }

@@ -24,7 +24,8 @@ class PosixStorage final : public Storage {
     for (const Piece& piece : pieces) {
       std::int64_t done = 0;
       while (done < piece.length) {
-        const ssize_t n = ::pwrite(fd_, piece.data + done, static_cast<std::size_t>(piece.length - done), piece.offset + done);
+        const ssize_t n = ::pwrite(fd_, piece.data + done, static_cast<std::size_t>(piece.length - done),
+                                   piece.offset + done);
         if (n < 0 && errno == EINTR) continue;
         // A pwrite of nothing is a file system that can take no more.
         if (n <= 0) {
@@ -63,19 +64,20 @@ struct FileSystem {
 
 // Magic numbers of statfs(2) and of the parallel file systems' client headers.
 constexpr std::array kFileSystems = {
-    FileSystem{0xEF53, "ext", true},          FileSystem{0x58465342, "xfs", true},
-    FileSystem{0x9123683E, "btrfs", true},    FileSystem{0x01021994, "tmpfs", true},
-    FileSystem{0x794c7630, "overlay", true},  FileSystem{0x2FC12FC1, "zfs", true},
-    FileSystem{0x0BD00BD0, "lustre", true},   FileSystem{0x47504653, "gpfs", true},
-    FileSystem{0xF2F52010, "f2fs", true},     FileSystem{0x6969, "nfs", false},
-    FileSystem{0xFF534D42, "cifs", false},    FileSystem{0x65735546, "fuse", false},
+    FileSystem{0xEF53, "ext", true},         FileSystem{0x58465342, "xfs", true},
+    FileSystem{0x9123683E, "btrfs", true},   FileSystem{0x01021994, "tmpfs", true},
+    FileSystem{0x794c7630, "overlay", true}, FileSystem{0x2FC12FC1, "zfs", true},
+    FileSystem{0x0BD00BD0, "lustre", true},  FileSystem{0x47504653, "gpfs", true},
+    FileSystem{0xF2F52010, "f2fs", true},    FileSystem{0x6969, "nfs", false},
+    FileSystem{0xFF534D42, "cifs", false},   FileSystem{0x65735546, "fuse", false},
 };
 
 }  // namespace
 
-std::string range_message(const char* verb, const std::string& path, std::int64_t offset, std::int64_t length) {
-  return std::string("cannot ") + verb + " bytes [" + std::to_string(offset) + ", " + std::to_string(offset + length) +
-         ") of " + path;
+std::string range_message(const char* verb, const std::string& path, std::int64_t offset,
+                          std::int64_t length) {
+  return std::string("cannot ") + verb + " bytes [" + std::to_string(offset) + ", " +
+         std::to_string(offset + length) + ") of " + path;
 }
 
 Status open_posix_storage(const std::string& path, bool writable, std::unique_ptr<Storage>& out) {
@@ -86,13 +88,14 @@ Status open_posix_storage(const std::string& path, bool writable, std::unique_pt
 }
 
 bool coherent_file_system(const std::string& path, std::string& kind) {
-  struct statfs info {};
+  struct statfs info{};
   if (::statfs(path.c_str(), &info) != 0) {
     kind = std::strerror(errno);
     return false;
   }
   const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-  const auto* known = std::find_if(kFileSystems.begin(), kFileSystems.end(), [&](const FileSystem& f) { return f.magic == magic; });
+  const auto* known = std::find_if(kFileSystems.begin(), kFileSystems.end(),
+                                   [&](const FileSystem& f) { return f.magic == magic; });
   if (known == kFileSystems.end()) {
     kind = "unknown";
     return false;

@@ -33,17 +33,20 @@ class Storage {
 /// POSIX descriptor, opened here and closed with it. For file systems that are coherent between writers.
 Status open_posix_storage(const std::string& path, bool writable, std::unique_ptr<Storage>& out);
 
-/// Whether statfs says that `path` lies on a file system known to be coherent between writers (ext, xfs, btrfs, tmpfs, Lustre,
-/// GPFS, …; not NFS). `kind` gets a name for messages.
+/// Whether statfs says that `path` lies on a file system known to be coherent between writers (ext, xfs,
+/// btrfs, tmpfs, Lustre, GPFS, …; not NFS). `kind` gets a name for messages.
 bool coherent_file_system(const std::string& path, std::string& kind);
 
 /// Fails on purpose: every write after `bytes` bytes were written ends with an injected error.
-std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path, std::int64_t bytes);
+std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path,
+                                              std::int64_t bytes);
 
 /// Waits a random time up to `usec` before every write: for finding orders that only hold by luck.
-std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec, unsigned seed);
+std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec,
+                                              unsigned seed);
 
 /// "cannot write bytes [a, b) of FILE": the beginning of every message about a range.
-std::string range_message(const char* verb, const std::string& path, std::int64_t offset, std::int64_t length);
+std::string range_message(const char* verb, const std::string& path, std::int64_t offset,
+                          std::int64_t length);
 
 }  // namespace forebay

@@ -58,11 +58,13 @@ class DelayedStorage final : public Storage {
 
 }  // namespace
 
-std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path, std::int64_t bytes) {
+std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path,
+                                              std::int64_t bytes) {
   return std::make_unique<FailingStorage>(std::move(below), std::move(path), bytes);
 }
 
-std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec, unsigned seed) {
+std::unique_ptr<Storage> make_delayed_storage(std::unique_ptr<Storage> below, std::int64_t usec,
+                                              unsigned seed) {
   return std::make_unique<DelayedStorage>(std::move(below), usec, seed);
 }
 

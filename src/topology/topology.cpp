@@ -7,8 +7,8 @@
 namespace forebay {
 namespace {
 
-// Measured on two cores over tmpfs and ext4: more writers than two a node share one file's lock and gain nothing, one leaves
-// the disk idle while it merges marks.
+// Measured on two cores over tmpfs and ext4: more writers than two a node share one file's lock and gain
+// nothing, one leaves the disk idle while it merges marks.
 constexpr int kDefaultAggregators = 2;
 
 }  // namespace

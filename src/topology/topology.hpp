@@ -9,31 +9,33 @@
 
 namespace forebay {
 
-/// First members of the groups when `ranks` ranks of a node are cut into `aggregators` groups as even as can be, larger groups
-/// first: TAM's rule for local aggregators ("two-layer aggregation"), which spreads them over the node's sockets.
+/// First members of the groups when `ranks` ranks of a node are cut into `aggregators` groups as even as can
+/// be, larger groups first: TAM's rule for local aggregators ("two-layer aggregation"), which spreads them
+/// over the node's sockets.
 std::vector<int> spread_out(int ranks, int aggregators);
 
-/// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node sits on rail j, a
-/// communicator with one rank a node. Owner o of the file domains is the aggregator of rail o / nodes on node o % nodes, so that
-/// neighbouring stripes go to different nodes.
+/// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node
+/// sits on rail j, a communicator with one rank a node. Owner o of the file domains is the aggregator of rail
+/// o / nodes on node o % nodes, so that neighbouring stripes go to different nodes.
 struct Topology {
-  mpi::Comm node_comm;       ///< the ranks of this node
-  mpi::Comm rail_comm;       ///< on aggregators, when there are several nodes; rank in it = node
-  int node = 0;              ///< this rank's node, 0 … nodes-1
-  int nodes = 1;             ///< all ranks
-  int local_rank = 0;        ///< in the node
-  int local_ranks = 1;       ///< on this node
-  int least_local_ranks = 1; ///< all ranks: the smallest node
-  int most_local_ranks = 1;  ///< all ranks: the largest node
-  int aggregators = 1;       ///< a node; all ranks
-  int rail = -1;             ///< -1: not an aggregator
+  mpi::Comm node_comm;        ///< the ranks of this node
+  mpi::Comm rail_comm;        ///< on aggregators, when there are several nodes; rank in it = node
+  int node = 0;               ///< this rank's node, 0 … nodes-1
+  int nodes = 1;              ///< all ranks
+  int local_rank = 0;         ///< in the node
+  int local_ranks = 1;        ///< on this node
+  int least_local_ranks = 1;  ///< all ranks: the smallest node
+  int most_local_ranks = 1;   ///< all ranks: the largest node
+  int aggregators = 1;        ///< a node; all ranks
+  int rail = -1;              ///< -1: not an aggregator
 
   int owners() const { return nodes * aggregators; }
   int owner() const { return rail < 0 ? -1 : rail * nodes + node; }
 };
 
-/// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the subgroup method, and
-/// several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the smallest node; 0 chooses.
+/// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
+/// subgroup method, and several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the
+/// smallest node; 0 chooses.
 Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators);
 
 }  // namespace forebay

@@ -1,5 +1,6 @@
-// What a flush must survive: nobody has anything, one request past 2 GiB, sub-communicators, MPI_COMM_SELF, two files at once, files
-// of several stripes and a bit, stripes larger than a window, failures on one rank, a full disk, no shared memory.
+// What a flush must survive: nobody has anything, one request past 2 GiB, sub-communicators, MPI_COMM_SELF,
+// two files at once, files of several stripes and a bit, stripes larger than a window, failures on one rank,
+// a full disk, no shared memory.
 #include <mpi.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -34,13 +35,14 @@ void check(bool good, const char* what, int line, const std::string& detail = {}
   ++failures;
 }
 #define CHECK(x) check(x, #x, __LINE__)
-#define CHECK_OK(x)                                                        \
-  do {                                                                     \
-    const Status outcome_ = (x);                                           \
-    check(outcome_.ok(), #x, __LINE__, outcome_.message());                \
+#define CHECK_OK(x)                                         \
+  do {                                                      \
+    const Status outcome_ = (x);                            \
+    check(outcome_.ok(), #x, __LINE__, outcome_.message()); \
   } while (false)
 
-std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints, Status* outcome = nullptr) {
+std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
+                                Status* outcome = nullptr) {
   FileOptions options;
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
@@ -48,13 +50,17 @@ std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const st
   Status status = parse_hints(options.settings, hints, Origin::call);
   std::unique_ptr<File> file;
   if (status.ok()) status = File::open(comm, options, file);
-  if (outcome != nullptr) *outcome = status;
-  else check(status.ok(), "open", __LINE__, status.message());
+  if (outcome != nullptr)
+    *outcome = status;
+  else
+    check(status.ok(), "open", __LINE__, status.message());
   return file;
 }
 
-// Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells element and salt.
-Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width, unsigned salt) {
+// Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells
+// element and salt.
+Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width,
+                       unsigned salt) {
   const std::int64_t step = width * file.ranks();
   const std::int64_t first = width * file.rank();
   const std::int64_t count = total > first ? (total - first + step - 1) / step : 0;
@@ -148,7 +154,8 @@ void past_two_gib(const char* storage) {
    private:
     std::vector<std::byte> page_;
   };
-  // Long runs pass by the windows; 2 KiB pieces do not: 2.25 GiB of file range with a hole after each, sparse on disk.
+  // Long runs pass by the windows; 2 KiB pieces do not: 2.25 GiB of file range with a hole after each, sparse
+  // on disk.
   fresh("cases_big.dat");
   auto file = open_file(MPI_COMM_WORLD, "cases_big.dat", std::string("forebay_storage=") + storage);
   const std::int64_t far = (std::int64_t{9} << 28);
@@ -241,7 +248,8 @@ void independent() {
   for (int i = 0; i < 1 + 3 * file->rank(); ++i) {
     std::vector<std::byte> data(3000, static_cast<std::byte>(i + 1));
     std::vector<Run> runs;
-    for (std::int64_t k = 0; k < 100; ++k) runs.push_back({1000000 * file->rank() + 5000 * i + k * 40, k * 30, 30});
+    for (std::int64_t k = 0; k < 100; ++k)
+      runs.push_back({1000000 * file->rank() + 5000 * i + k * 40, k * 30, 30});
     RunListCursor cursor(runs);
     MemorySource source(data.data());
     const Put put{&cursor, &source};
@@ -258,9 +266,11 @@ void failing_rank() {
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   fresh("cases.dat");
-  // One owner cannot write any more: every rank hears of it, with range and cause, and the file can still be closed.
+  // One owner cannot write any more: every rank hears of it, with range and cause, and the file can still be
+  // closed.
   auto file = open_file(MPI_COMM_WORLD, "cases.dat",
-                        "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_stripe_bytes=65536");
+                        "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_"
+                        "stripe_bytes=65536");
   const Status status = put_interleaved(*file, 0, 4 << 20, 8, 1);
   CHECK(status.code() == Code::io);
   CHECK(status.message().find("injected") != std::string::npos);
@@ -269,9 +279,10 @@ void failing_rank() {
   CHECK_OK(file->close());
   // On several nodes as well.
   fresh("cases.dat");
-  file = open_file(MPI_COMM_WORLD, "cases.dat",
-                   "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_ranks_per_node=1;"
-                   "forebay_stripe_bytes=65536");
+  file = open_file(
+      MPI_COMM_WORLD, "cases.dat",
+      "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_ranks_per_node=1;"
+      "forebay_stripe_bytes=65536");
   CHECK(put_interleaved(*file, 0, 4 << 20, 8, 1).code() == Code::io);
   CHECK_OK(file->close());
 }
@@ -283,7 +294,8 @@ void bad_places() {
   CHECK(status.message().find("no/such/folder") != std::string::npos);
 }
 
-// With the right to mount (CI runs as root), a real full disk and a real small /dev/shm, in a mount namespace made by the caller.
+// With the right to mount (CI runs as root), a real full disk and a real small /dev/shm, in a mount namespace
+// made by the caller.
 void full_disk(const char* small) {
   const std::string path = std::string(small) + "/cases.dat";
   for (const char* storage : {"mpiio", "posix"}) {
@@ -328,8 +340,10 @@ int main(int argc, char** argv) {
   } else {
     part("nothing to write", nothing_to_write);
     part("several stripes and a bit", [] { shapes(""); });
-    part("stripe larger than the window", [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
-    part("small windows, several nodes", [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
+    part("stripe larger than the window",
+         [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
+    part("small windows, several nodes",
+         [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
     part("communicators", communicators);
     part("independent", independent);
     part("failing rank", failing_rank);

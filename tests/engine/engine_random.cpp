@@ -1,5 +1,6 @@
-// Random collective writes through the whole engine, against a byte image made the slow way: every byte put is there, later
-// puts of a rank and later calls win, and no other byte of the file has changed. Prints its seed; `--seed S --count 1` repeats a case.
+// Random collective writes through the whole engine, against a byte image made the slow way: every byte put
+// is there, later puts of a rank and later calls win, and no other byte of the file has changed. Prints its
+// seed; `--seed S --count 1` repeats a case.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -29,14 +30,15 @@ struct Request {
 };
 
 // What one rank puts in one call: several requests over elements that no other rank touches in this call.
-std::vector<Request> requests_of(std::uint64_t seed, int call, int rank, int ranks, std::int64_t begin, std::int64_t elements,
-                                 std::int64_t width, int density) {
+std::vector<Request> requests_of(std::uint64_t seed, int call, int rank, int ranks, std::int64_t begin,
+                                 std::int64_t elements, std::int64_t width, int density) {
   std::mt19937_64 owner(seed * 1000003 + static_cast<std::uint64_t>(call));
   std::mt19937_64 mine(seed * 7919 + static_cast<std::uint64_t>(call * 131 + rank));
   std::vector<Request> out(1 + mine() % 3);
   const int run_length = 1 + static_cast<int>(owner() % 20);
   for (std::int64_t e = 0; e < elements;) {
-    const auto length = std::min<std::int64_t>(elements - e, 1 + static_cast<std::int64_t>(owner() % static_cast<unsigned>(run_length)));
+    const auto length = std::min<std::int64_t>(
+        elements - e, 1 + static_cast<std::int64_t>(owner() % static_cast<unsigned>(run_length)));
     const int who = static_cast<int>(owner() % static_cast<unsigned>(ranks));
     const bool put = static_cast<int>(owner() % 100) < density;
     if (put && who == rank) {
@@ -143,8 +145,8 @@ void run_case(std::uint64_t seed, const std::string& path) {
     std::int64_t agreed[2] = {rank, -rank};
     const Status status = file->write_all(puts, agreed);
     if (!status.ok() || agreed[0] != ranks - 1 || agreed[1] != 0) {
-      std::fprintf(stderr, "seed %lu call %d rank %d: %s (agreed %ld %ld)\n", seed, call, rank, status.message().c_str(),
-                   agreed[0], agreed[1]);
+      std::fprintf(stderr, "seed %lu call %d rank %d: %s (agreed %ld %ld)\n", seed, call, rank,
+                   status.message().c_str(), agreed[0], agreed[1]);
       ++failures;
     }
     if (rank == 0) {
@@ -162,7 +164,8 @@ void run_case(std::uint64_t seed, const std::string& path) {
     std::int64_t size = 0;
     if (!file->size(size).ok()) ++failures;
     if (size != image.size) {
-      std::fprintf(stderr, "seed %lu: the file has %ld bytes, not %ld (%s)\n", seed, size, image.size, hints.c_str());
+      std::fprintf(stderr, "seed %lu: the file has %ld bytes, not %ld (%s)\n", seed, size, image.size,
+                   hints.c_str());
       ++failures;
     }
     int wrong = 0;

@@ -1,4 +1,5 @@
-// Marks, runs of marks, and packed messages, each against bit-by-bit references; layout against its equations.
+// Marks, runs of marks, and packed messages, each against bit-by-bit references; layout against its
+// equations.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -23,14 +24,16 @@ TEST(DirtyMap, MarksAndFindsWhatABitVectorHolds) {
     std::vector<bool> plain(kBits, false);
     std::vector<forebay::Run> runs;
     for (std::int64_t at = static_cast<std::int64_t>(random() % 100); at < kBits;) {
-      const std::int64_t length = std::min<std::int64_t>(kBits - at, random() % 5 == 0 ? static_cast<std::int64_t>(random() % 3000) : 1);
+      const std::int64_t length = std::min<std::int64_t>(
+          kBits - at, random() % 5 == 0 ? static_cast<std::int64_t>(random() % 3000) : 1);
       runs.push_back({origin + (at << shift), 0, length << shift});
       for (std::int64_t i = 0; i < length; ++i) plain[static_cast<std::size_t>(at + i)] = true;
       at += length + static_cast<std::int64_t>(random() % (random() % 4 == 0 ? 2000 : 3));
     }
     mark_runs(words.data(), summary.data(), runs, origin, shift);
     for (std::int64_t i = 0; i < kBits; ++i) {
-      ASSERT_EQ((words[static_cast<std::size_t>(i / 64)] >> (i % 64) & 1) != 0, plain[static_cast<std::size_t>(i)]);
+      ASSERT_EQ((words[static_cast<std::size_t>(i / 64)] >> (i % 64) & 1) != 0,
+                plain[static_cast<std::size_t>(i)]);
     }
     for (std::size_t w = 0; w < words.size(); ++w) {
       if (words[w] != 0) {
@@ -38,7 +41,8 @@ TEST(DirtyMap, MarksAndFindsWhatABitVectorHolds) {
       }
     }
     const auto begin = static_cast<std::int64_t>(random() % kBits);
-    const std::int64_t end = begin + static_cast<std::int64_t>(random() % static_cast<unsigned>(kBits - begin + 1));
+    const std::int64_t end =
+        begin + static_cast<std::int64_t>(random() % static_cast<unsigned>(kBits - begin + 1));
     std::vector<bool> found(kBits, false);
     std::int64_t last_end = -1;
     for_each_bit_run(words.data(), begin, end, [&](std::int64_t at, std::int64_t bits) {
@@ -84,7 +88,8 @@ TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
     }
     std::vector<Segment> segments;
     for (std::int64_t at = 0; at < round;) {
-      const std::int64_t next = std::min<std::int64_t>(round, at + 8 * (1 + static_cast<std::int64_t>(random() % 2000)));
+      const std::int64_t next =
+          std::min<std::int64_t>(round, at + 8 * (1 + static_cast<std::int64_t>(random() % 2000)));
       if (random() % 2 == 0) segments.push_back({base + at, base + next, 0});
       at = next;
     }
@@ -108,7 +113,8 @@ TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
       const bool put = bits[i] && inside;
       ASSERT_EQ((marks[i / 64] >> (i % 64) & 1) != 0, put);
       marked += put ? 1 : 0;
-      for (std::size_t b = i << shift; b < (i + 1) << shift; ++b) ASSERT_EQ(target[b], put ? window[b] : std::byte{0});
+      for (std::size_t b = i << shift; b < (i + 1) << shift; ++b)
+        ASSERT_EQ(target[b], put ? window[b] : std::byte{0});
     }
     ASSERT_EQ(marked << shift, plan.data_bytes);
     // Cut messages are noticed, not read past.
@@ -142,7 +148,8 @@ TEST(NodeWindow, MergeCountsTheUnionOfAllRanks) {
       windows.back().mark(trial % 2, runs, 0);
     }
     const std::int64_t begin = 4 * static_cast<std::int64_t>(random() % (kRound / 4));
-    const std::int64_t end = begin + 4 * static_cast<std::int64_t>(random() % static_cast<unsigned>((kRound - begin) / 4 + 1));
+    const std::int64_t end =
+        begin + 4 * static_cast<std::int64_t>(random() % static_cast<unsigned>((kRound - begin) / 4 + 1));
     std::vector<std::uint64_t> merged(kRound / 4 / 64 + 1);
     std::int64_t expected = 0;
     for (std::int64_t i = begin / 4; i < end / 4; ++i) expected += plain[static_cast<std::size_t>(i)] ? 4 : 0;
@@ -166,7 +173,8 @@ TEST(Layout, EquationsAndSegments) {
     const Layout layout(stripe, round, owners);
     const std::int64_t offset = static_cast<std::int64_t>(random()) * 1000;
     // Equations 1 to 3 invert: the offset follows from owner, segment and displacement.
-    ASSERT_EQ((layout.segment(offset) * owners + layout.owner(offset)) * stripe + layout.displacement(offset), offset);
+    ASSERT_EQ((layout.segment(offset) * owners + layout.owner(offset)) * stripe + layout.displacement(offset),
+              offset);
     const std::int64_t base = layout.round_begin(offset);
     ASSERT_LE(base, offset);
     ASSERT_GT(base + round, offset);

@@ -1,5 +1,6 @@
-// The window protocol with threads for ranks and plain memory for the window, so that the thread sanitizer sees every access; delays
-// are injected into sources and storage so that orders which only hold by luck do not hold here.
+// The window protocol with threads for ranks and plain memory for the window, so that the thread sanitizer
+// sees every access; delays are injected into sources and storage so that orders which only hold by luck do
+// not hold here.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -25,10 +26,12 @@ void dawdle(std::mt19937& random, int most_usec) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(most_usec)));
 }
 
-// The file: plain memory. Owners write disjoint bytes, so no lock is needed, and the sanitizer tells when that is not so.
+// The file: plain memory. Owners write disjoint bytes, so no lock is needed, and the sanitizer tells when
+// that is not so.
 class MemoryStorage final : public Storage {
  public:
-  MemoryStorage(std::vector<std::byte>& file, unsigned seed, int delay) : file_(file), random_(seed), delay_(delay) {}
+  MemoryStorage(std::vector<std::byte>& file, unsigned seed, int delay)
+      : file_(file), random_(seed), delay_(delay) {}
 
   Status write(std::span<const Piece> pieces) override {
     for (const Piece& p : pieces) {
@@ -54,7 +57,8 @@ class MemoryStorage final : public Storage {
 
 class SlowSource final : public Source {
  public:
-  SlowSource(const std::byte* memory, unsigned seed, int delay) : below_(memory), random_(seed), delay_(delay) {}
+  SlowSource(const std::byte* memory, unsigned seed, int delay)
+      : below_(memory), random_(seed), delay_(delay) {}
   void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
     dawdle(random_, delay_);
     below_.produce(runs, destination, origin);
@@ -71,7 +75,9 @@ class ThreadRail final : public Rail {
  public:
   struct Shared {
     explicit Shared(int nodes)
-        : barrier(nodes), next(static_cast<std::size_t>(nodes)), sizes(static_cast<std::size_t>(nodes)),
+        : barrier(nodes),
+          next(static_cast<std::size_t>(nodes)),
+          sizes(static_cast<std::size_t>(nodes)),
           messages(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes)) {}
     std::barrier<> barrier;
     std::vector<std::int64_t> next;
@@ -124,7 +130,8 @@ struct Case {
   int fail_node = -1;  // aggregator 0 of that node cannot write
 };
 
-// Every rank puts the elements that a random draw gives it, in several flushes over one window; compares with the plain image.
+// Every rank puts the elements that a random draw gives it, in several flushes over one window; compares with
+// the plain image.
 void run_case(const Case& c, unsigned seed) {
   constexpr std::int64_t kElements = 30000;
   constexpr std::int64_t kWidth = 4;
@@ -134,13 +141,16 @@ void run_case(const Case& c, unsigned seed) {
   std::vector<std::byte> file(kBegin + kElements * kWidth + 4096, std::byte{0x11});
   std::vector<std::byte> expected = file;
 
-  std::vector<std::vector<std::vector<Run>>> runs(kFlushes, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
+  std::vector<std::vector<std::vector<Run>>> runs(
+      kFlushes, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
   std::mt19937 random(seed);
   std::vector<std::byte> data(kFlushes * kElements * kWidth);
   for (auto& byte : data) byte = static_cast<std::byte>(random());
   for (std::size_t flush = 0; flush < kFlushes; ++flush) {
     for (std::int64_t e = 0; e < kElements; ++e) {
-      const auto who = random() % static_cast<unsigned>(total + (flush == 1 ? 1 : 0));  // in one flush some elements are nobody's
+      const auto who =
+          random() %
+          static_cast<unsigned>(total + (flush == 1 ? 1 : 0));  // in one flush some elements are nobody's
       if (who == static_cast<unsigned>(total)) continue;
       const Run run{kBegin + e * kWidth, (static_cast<std::int64_t>(flush) * kElements + e) * kWidth, kWidth};
       runs[flush][who].push_back(run);
@@ -175,7 +185,8 @@ void run_case(const Case& c, unsigned seed) {
       FlushScratch scratch;
       std::uint64_t sequence = 0;
       std::unique_ptr<ThreadRail> rail;
-      if (local < c.aggregators && c.nodes > 1) rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);
+      if (local < c.aggregators && c.nodes > 1)
+        rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);
       for (std::size_t flush = 0; flush < kFlushes; ++flush) {
         RunListCursor cursor(runs[flush][static_cast<std::size_t>(t)]);
         SlowSource source(data.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
@@ -198,7 +209,8 @@ void run_case(const Case& c, unsigned seed) {
 
   if (c.fail_node >= 0) {
     for (int t = 0; t < total; ++t) {
-      EXPECT_EQ(t / c.ranks == c.fail_node, !outcome[static_cast<std::size_t>(t)].ok()) << "thread " << t << ", seed " << seed;
+      EXPECT_EQ(t / c.ranks == c.fail_node, !outcome[static_cast<std::size_t>(t)].ok())
+          << "thread " << t << ", seed " << seed;
     }
     return;
   }
@@ -217,9 +229,13 @@ TEST(FlushThreads, OneNode) {
   }
 }
 
-TEST(FlushThreads, StripeLargerThanTheRound) { run_case({1, 4, 2, 32768, 4096, 50}, 5); }
+TEST(FlushThreads, StripeLargerThanTheRound) {
+  run_case({1, 4, 2, 32768, 4096, 50}, 5);
+}
 
-TEST(FlushThreads, StripesThatAreNoPowerOfTwo) { run_case({1, 3, 3, 5000, 8192, 50}, 6); }
+TEST(FlushThreads, StripesThatAreNoPowerOfTwo) {
+  run_case({1, 3, 3, 5000, 8192, 50}, 6);
+}
 
 TEST(FlushThreads, SeveralNodes) {
   for (unsigned seed = 10; seed <= 12; ++seed) {

@@ -22,7 +22,10 @@ class RunListCursor final : public Cursor {
     for (const Run& run : runs_) bits |= run.file | run.length;
     return bits & -bits;
   }
-  void start(std::int64_t) override { at_ = 0; cut_ = 0; }
+  void start(std::int64_t) override {
+    at_ = 0;
+    cut_ = 0;
+  }
   std::int64_t peek() override { return at_ == runs_.size() ? kNoOffset : runs_[at_].file + cut_; }
   std::size_t take(std::int64_t limit, std::span<Run> out) override {
     std::size_t n = 0;

@@ -1,4 +1,5 @@
-// The cursors over HDF5 selections against the walk they stand for: every byte once, in its round, in list order there.
+// The cursors over HDF5 selections against the walk they stand for: every byte once, in its round, in list
+// order there.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -21,7 +22,8 @@ std::int64_t pick(Rng& rng, std::int64_t low, std::int64_t high) {
 }
 
 struct Space {
-  explicit Space(const std::vector<hsize_t>& dims) : id(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr)) {}
+  explicit Space(const std::vector<hsize_t>& dims)
+      : id(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr)) {}
   ~Space() { H5Sclose(id); }
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
@@ -33,7 +35,8 @@ std::vector<Run> steps(std::span<const Run> runs, std::int64_t step) {
   std::vector<Run> out;
   for (const Run& run : runs) {
     EXPECT_EQ(run.length % step, 0);
-    for (std::int64_t at = 0; at < run.length; at += step) out.push_back({run.file + at, run.stream + at, step});
+    for (std::int64_t at = 0; at < run.length; at += step)
+      out.push_back({run.file + at, run.stream + at, step});
   }
   return out;
 }
@@ -48,7 +51,8 @@ std::vector<Run> walked(const Pair& pair, std::int64_t step) {
   std::vector<Run> all;
   std::array<Run, 37> batch;
   Status failure;
-  while (const std::size_t n = walk.take(kNoOffset, batch, failure)) all.insert(all.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(n));
+  while (const std::size_t n = walk.take(kNoOffset, batch, failure))
+    all.insert(all.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(n));
   EXPECT_TRUE(failure.ok());
   return steps(all, step);
 }
@@ -85,7 +89,9 @@ std::vector<Run> taken(Cursor& cursor, std::int64_t round, Rng& rng) {
   return all;
 }
 
-bool equal(const Run& a, const Run& b) { return a.file == b.file && a.stream == b.stream; }
+bool equal(const Run& a, const Run& b) {
+  return a.file == b.file && a.stream == b.stream;
+}
 
 void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   Shape file;
@@ -108,16 +114,20 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
     ASSERT_EQ(got.size(), reference.size());
     // Within a round the order is the list's; over rounds it ascends.
     std::vector<Run> expected = reference;
-    std::stable_sort(expected.begin(), expected.end(), [&](const Run& a, const Run& b) { return a.file / round < b.file / round; });
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](const Run& a, const Run& b) { return a.file / round < b.file / round; });
     std::vector<Run> ordered = got;
-    std::stable_sort(ordered.begin(), ordered.end(), [&](const Run& a, const Run& b) { return a.file / round < b.file / round; });
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [&](const Run& a, const Run& b) { return a.file / round < b.file / round; });
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), ordered.begin(), equal));
   }
   // All at once is list order.
   cursor->start(round);
   std::vector<Run> all(reference.size() + 1);  // at least a run each
   std::size_t n = 0;
-  while (const std::size_t more = cursor->take(kNoOffset, std::span(all).subspan(n, std::min<std::size_t>(100, all.size() - n)))) n += more;
+  while (const std::size_t more =
+             cursor->take(kNoOffset, std::span(all).subspan(n, std::min<std::size_t>(100, all.size() - n))))
+    n += more;
   all.resize(n);
   for (const Run& run : all) ASSERT_EQ((run.file | run.length) & (alignment - 1), 0);
   const std::vector<Run> got = steps(all, step);
@@ -126,7 +136,9 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   const auto reader = make_cursor(pair, file, memory, Direction::read, failure);
   std::vector<Run> read = steps(taken(*reader, std::int64_t{1} << 40, rng), step);
   std::vector<Run> expected = reference;
-  const auto before = [](const Run& a, const Run& b) { return a.file != b.file ? a.file < b.file : a.stream < b.stream; };
+  const auto before = [](const Run& a, const Run& b) {
+    return a.file != b.file ? a.file < b.file : a.stream < b.stream;
+  };
   std::sort(read.begin(), read.end(), before);
   std::sort(expected.begin(), expected.end(), before);
   ASSERT_TRUE(std::equal(expected.begin(), expected.end(), read.begin(), read.end(), equal));
@@ -138,7 +150,8 @@ void select_at_random(hid_t space, const std::vector<hsize_t>& dims, Rng& rng) {
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   const auto regular = [&](H5S_seloper_t op) {
     for (std::size_t d = 0; d < rank; ++d) {
-      block[d] = static_cast<hsize_t>(pick(rng, 1, std::max<std::int64_t>(1, static_cast<std::int64_t>(dims[d]) / 4)));
+      block[d] = static_cast<hsize_t>(
+          pick(rng, 1, std::max<std::int64_t>(1, static_cast<std::int64_t>(dims[d]) / 4)));
       stride[d] = block[d] + static_cast<hsize_t>(pick(rng, 0, 3));
       start[d] = static_cast<hsize_t>(pick(rng, 0, static_cast<std::int64_t>(dims[d] - block[d])));
       const hsize_t most = (dims[d] - start[d] - block[d]) / stride[d] + 1;
@@ -147,16 +160,25 @@ void select_at_random(hid_t space, const std::vector<hsize_t>& dims, Rng& rng) {
     ASSERT_GE(H5Sselect_hyperslab(space, op, start.data(), stride.data(), count.data(), block.data()), 0);
   };
   switch (pick(rng, 0, 4)) {
-    case 0: H5Sselect_all(space); break;
-    case 1: regular(H5S_SELECT_SET); break;
+    case 0:
+      H5Sselect_all(space);
+      break;
+    case 1:
+      regular(H5S_SELECT_SET);
+      break;
     case 2:
       regular(H5S_SELECT_SET);
-      for (std::int64_t k = pick(rng, 1, 6); k > 0; --k) regular(pick(rng, 0, 3) == 0 ? H5S_SELECT_XOR : H5S_SELECT_OR);
+      for (std::int64_t k = pick(rng, 1, 6); k > 0; --k)
+        regular(pick(rng, 0, 3) == 0 ? H5S_SELECT_XOR : H5S_SELECT_OR);
       break;
     case 3: {  // a box that may touch both ends
       for (std::size_t d = 0; d < rank; ++d) {
-        start[d] = pick(rng, 0, 1) == 0 ? 0 : static_cast<hsize_t>(pick(rng, 0, static_cast<std::int64_t>(dims[d]) - 1));
-        count[d] = pick(rng, 0, 1) == 0 ? dims[d] - start[d] : static_cast<hsize_t>(pick(rng, 1, static_cast<std::int64_t>(dims[d] - start[d])));
+        start[d] = pick(rng, 0, 1) == 0
+                       ? 0
+                       : static_cast<hsize_t>(pick(rng, 0, static_cast<std::int64_t>(dims[d]) - 1));
+        count[d] = pick(rng, 0, 1) == 0
+                       ? dims[d] - start[d]
+                       : static_cast<hsize_t>(pick(rng, 1, static_cast<std::int64_t>(dims[d] - start[d])));
       }
       ASSERT_GE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), 0);
       break;
@@ -170,7 +192,8 @@ void select_at_random(hid_t space, const std::vector<hsize_t>& dims, Rng& rng) {
       for (std::int64_t i = 0; i < points; ++i) {
         // Also neighbours, which HDF5 and the cursors merge, and the same point twice.
         linear.push_back(i > 0 && pick(rng, 0, 3) == 0 ? std::min(linear.back() + 1, total - 1)
-                                                       : static_cast<std::uint64_t>(pick(rng, 0, static_cast<std::int64_t>(total) - 1)));
+                                                       : static_cast<std::uint64_t>(pick(
+                                                             rng, 0, static_cast<std::int64_t>(total) - 1)));
       }
       if (ascending) {
         std::sort(linear.begin(), linear.end());
@@ -206,7 +229,8 @@ TEST(PairCursor, EveryKindOfSelectionOnBothSides) {
     pair.file = pick(rng, 0, 50) * pick(rng, 1, 64);
     pair.element = std::array<std::int64_t, 5>{1, 4, 8, 12, 40}[static_cast<std::size_t>(pick(rng, 0, 4))];
     pair.stream = pick(rng, 0, 9);
-    const std::int64_t round = std::array<std::int64_t, 5>{40 * 12, 4096 * 15, 120, 1 << 20, 1200}[static_cast<std::size_t>(pick(rng, 0, 4))];
+    const std::int64_t round = std::array<std::int64_t, 5>{40 * 12, 4096 * 15, 120, 1 << 20,
+                                                           1200}[static_cast<std::size_t>(pick(rng, 0, 4))];
 
     const std::int64_t kind = pick(rng, 0, 4);
     if (kind == 0) {  // part of a one-dimensional buffer
@@ -298,7 +322,8 @@ std::vector<std::pair<std::int64_t, const std::byte*>> applied(Request& request)
     while (const std::size_t n = put.cursor->take(kNoOffset, batch)) {
       for (std::size_t i = 0; i < n; ++i) {
         EXPECT_EQ(put.source->direct(), request.memory());
-        for (std::int64_t k = 0; k < batch[i].length; ++k) out.emplace_back(batch[i].file + k, request.memory() + batch[i].stream + k);
+        for (std::int64_t k = 0; k < batch[i].length; ++k)
+          out.emplace_back(batch[i].file + k, request.memory() + batch[i].stream + k);
       }
     }
   }
@@ -316,7 +341,9 @@ TEST(Request, VectorsInAnyOrderWithSizesLeftOut) {
   const auto got = applied(request);
   ASSERT_EQ(got.size(), 8U + 4 + 4 * 8);
   std::vector<char> file(4096, 0);
-  for (const auto& [at, from] : got) file[static_cast<std::size_t>(at)] = static_cast<char>(1 + (reinterpret_cast<const char*>(from) - memory.data()) / 100);
+  for (const auto& [at, from] : got)
+    file[static_cast<std::size_t>(at)] =
+        static_cast<char>(1 + (reinterpret_cast<const char*>(from) - memory.data()) / 100);
   const auto holds = [&](std::size_t at, std::size_t n, int place) {
     for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(file[at + i], 1 + place) << at + i;
   };
@@ -341,7 +368,8 @@ TEST(Request, OverlappingEntriesKeepTheOrderOfTheList) {
   for (const auto& [at, from] : applied(request)) file[static_cast<std::size_t>(at)] = from;
   std::vector<const std::byte*> expected(40, nullptr);
   for (std::size_t i = 0; i < 5; ++i) {
-    for (std::size_t k = 0; k < sizes[i]; ++k) expected[addrs[i] + k] = reinterpret_cast<const std::byte*>(memory.data() + i + k);
+    for (std::size_t k = 0; k < sizes[i]; ++k)
+      expected[addrs[i] + k] = reinterpret_cast<const std::byte*>(memory.data() + i + k);
   }
   EXPECT_EQ(file, expected);
 }
@@ -349,7 +377,8 @@ TEST(Request, OverlappingEntriesKeepTheOrderOfTheList) {
 TEST(Request, ManySmallPiecesShareAPutAndLongOnesHaveTheirOwn) {
   std::vector<char> memory(3 << 20);
   Request request(Direction::write);
-  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(request.add_bytes(static_cast<haddr_t>(i) * 100, 50, memory.data() + i).ok());
+  for (int i = 0; i < 10'000; ++i)
+    ASSERT_TRUE(request.add_bytes(static_cast<haddr_t>(i) * 100, 50, memory.data() + i).ok());
   ASSERT_TRUE(request.add_bytes(haddr_t{2} << 20, 1 << 20, memory.data()).ok());
   ASSERT_TRUE(request.add_bytes(haddr_t{8} << 20, 10, memory.data()).ok());
   const auto puts = request.puts();

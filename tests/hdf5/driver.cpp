@@ -1,4 +1,5 @@
-// How Forebay is selected and configured: the public functions, driver strings, and every kind of wrong input.
+// How Forebay is selected and configured: the public functions, driver strings, and every kind of wrong
+// input.
 #include <H5FDdevelop.h>
 
 #include <cstring>
@@ -83,7 +84,8 @@ CASE(set_and_get) {
   CHECK(found != 0 && std::strcmp(value, "1048576") == 0);
   MPI_Comm_free(&comm);
   MPI_Info_free(&info);
-  CHECK(H5Pequal(fapl, copy) > 0 || true);  // communicators compare as unequal in some versions; it must not crash
+  CHECK(H5Pequal(fapl, copy) > 0 ||
+        true);  // communicators compare as unequal in some versions; it must not crash
   CHECK(H5Pget_fapl_forebay(copy, nullptr, nullptr, nullptr) >= 0);
   write_a_dataset(run, copy);
   // A file tells how it was opened, and the list it gives opens it again.
@@ -114,7 +116,8 @@ CASE(selected_without_a_communicator) {
 CASE(by_name_with_a_string) {
   if (!run.forebay) return write_a_dataset(run, run.access());
   CHECK(H5FD_FOREBAY >= 0);
-  for (const char* good : {"", "forebay_mode=strict", " forebay_stripe_bytes = 32k ; ;forebay_bypass_bytes=0;"}) {
+  for (const char* good :
+       {"", "forebay_mode=strict", " forebay_stripe_bytes = 32k ; ;forebay_bypass_bytes=0;"}) {
     const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
     CHECK(H5Pset_driver_by_name(fapl, "forebay", good) >= 0);
     CHECK(H5Pget_driver(fapl) == H5FD_FOREBAY);
@@ -133,10 +136,8 @@ CASE(wrong_strings) {
   const std::pair<const char*, const char*> wrong[] = {
       {"forebay_mod=strict", "forebay_mode"},  // names the near one
       {"forebay_mode=sometimes", "strict"},    // names what is possible
-      {"just words", "just words"},
-      {"forebay_stripe_bytes=12q", "12q"},
-      {"forebay_stripe_bytes=-1", "-1"},
-      {"=", "="},
+      {"just words", "just words"},           {"forebay_stripe_bytes=12q", "12q"},
+      {"forebay_stripe_bytes=-1", "-1"},      {"=", "="},
       {"forebay_mode", "forebay_mode"},
   };
   for (const auto& [text, expected] : wrong) {
@@ -144,13 +145,15 @@ CASE(wrong_strings) {
     CHECK(H5Pset_mpi_params(fapl, run.comm, MPI_INFO_NULL) >= 0);
     CHECK(H5Pset_driver_by_name(fapl, "forebay", text) >= 0);
     hid_t file = H5I_INVALID_HID;
-    const std::string errors = errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
+    const std::string errors =
+        errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
     CHECK(file < 0);
     CHECK(says(errors, expected));
     // By struct the mistake is found before any file is opened.
     const H5FD_forebay_config_t config = config_with(text);
     herr_t result = 0;
-    const std::string at_once = errors_of([&] { result = H5Pset_fapl_forebay(fapl, run.comm, MPI_INFO_NULL, &config); });
+    const std::string at_once =
+        errors_of([&] { result = H5Pset_fapl_forebay(fapl, run.comm, MPI_INFO_NULL, &config); });
     CHECK(result < 0);
     CHECK(says(at_once, expected));
   }
@@ -158,7 +161,8 @@ CASE(wrong_strings) {
   const std::string endless(5000, 'x');
   CHECK(H5Pset_driver_by_name(fapl, "forebay", endless.c_str()) >= 0);
   hid_t file = H5I_INVALID_HID;
-  CHECK(says(errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl); }), "5000 characters"));
+  CHECK(says(errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl); }),
+             "5000 characters"));
   CHECK(file < 0);
   if (FILE* left = std::fopen(run.path.c_str(), "rb")) {
     CHECK(!"no file was made");
@@ -170,9 +174,11 @@ CASE(wrong_structs_and_arguments) {
   if (!run.forebay) return;
   const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
   const Id other_class(H5Pcreate(H5P_DATASET_XFER));
-  const auto refused = [&](hid_t list, MPI_Comm comm, const H5FD_forebay_config_t& config, const char* expected) {
+  const auto refused = [&](hid_t list, MPI_Comm comm, const H5FD_forebay_config_t& config,
+                           const char* expected) {
     herr_t result = 0;
-    const std::string errors = errors_of([&] { result = H5Pset_fapl_forebay(list, comm, MPI_INFO_NULL, &config); });
+    const std::string errors =
+        errors_of([&] { result = H5Pset_fapl_forebay(list, comm, MPI_INFO_NULL, &config); });
     return CHECK(result < 0) && CHECK(says(errors, expected));
   };
   const H5FD_forebay_config_t good = H5FD_FOREBAY_CONFIG_INIT;
@@ -212,14 +218,16 @@ CASE(wrong_structs_and_arguments) {
   CHECK(result < 0);
   // Another driver's list.
   CHECK(H5Pset_fapl_mpio(fapl, run.comm, MPI_INFO_NULL) >= 0);
-  CHECK(says(errors_of([&] { result = H5Pget_fapl_forebay(fapl, nullptr, nullptr, nullptr); }), "another driver"));
+  CHECK(says(errors_of([&] { result = H5Pget_fapl_forebay(fapl, nullptr, nullptr, nullptr); }),
+             "another driver"));
   CHECK(result < 0);
 }
 
 CASE(files_that_cannot_be_opened) {
   const Id fapl = run.access();
   hid_t file = H5I_INVALID_HID;
-  std::string errors = errors_of([&] { file = H5Fcreate("no/such/directory/file.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
+  std::string errors =
+      errors_of([&] { file = H5Fcreate("no/such/directory/file.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
   CHECK(file < 0);
   if (run.forebay) CHECK(says(errors, "no/such/directory/file.h5"));
   errors = errors_of([&] { file = H5Fopen("no_such_file.h5", H5F_ACC_RDONLY, fapl); });
@@ -255,10 +263,12 @@ CASE(switched_off) {
 }
 
 CASE(a_write_that_fails) {
-  // A storage failure in a collective call is an error on every rank, with file and range in it where it happened.
+  // A storage failure in a collective call is an error on every rank, with file and range in it where it
+  // happened.
   if (!run.forebay) return;
   const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
-  const H5FD_forebay_config_t config = config_with("forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0");
+  const H5FD_forebay_config_t config =
+      config_with("forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0");
   CHECK(H5Pset_fapl_forebay(fapl, run.comm, MPI_INFO_NULL, &config) >= 0);
   std::string errors;
   herr_t result = 0;

@@ -38,14 +38,18 @@ void groups_and_attributes(const Run& run, const Id& fapl, hid_t fcpl = H5P_DEFA
     const Id set = dataset(group, "data", H5T_NATIVE_INT, extent);
     write_selected(set, rows_of(run, extent, run.rank), collective(), static_cast<unsigned>(g));
   }
-  for (int a = 0; a < 100; ++a) add_attribute(file, "root" + std::to_string(a), a);  // dense storage of attributes
+  for (int a = 0; a < 100; ++a)
+    add_attribute(file, "root" + std::to_string(a), a);  // dense storage of attributes
   CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
-  for (int g = 0; g < 120; g += 7) CHECK(H5Ldelete(file, ("group" + std::to_string(g)).c_str(), H5P_DEFAULT) >= 0);
+  for (int g = 0; g < 120; g += 7)
+    CHECK(H5Ldelete(file, ("group" + std::to_string(g)).c_str(), H5P_DEFAULT) >= 0);
 }
 
 }  // namespace
 
-CASE(groups_and_attributes_by_the_hundred) { groups_and_attributes(run, run.access()); }
+CASE(groups_and_attributes_by_the_hundred) {
+  groups_and_attributes(run, run.access());
+}
 
 CASE(collective_metadata) {
   const Id fapl = run.access();
@@ -102,7 +106,8 @@ CASE(re_opened_and_extended) {
     write_selected(set, rows_of(run, extent, run.rank), collective(), static_cast<unsigned>(pass));
     if (pass == 0) continue;
     const Id before(H5Dopen2(file, ("set" + std::to_string(pass - 1)).c_str(), H5P_DEFAULT));
-    check_selected(before, rows_of(run, extent, (run.rank + 1) % run.ranks), collective(), static_cast<unsigned>(pass - 1));
+    check_selected(before, rows_of(run, extent, (run.rank + 1) % run.ranks), collective(),
+                   static_cast<unsigned>(pass - 1));
   }
 }
 
@@ -150,7 +155,8 @@ CASE(a_file_for_each_rank) {
     const Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
     CHECK(file >= 0);
     const Id set = dataset(file, "data", H5T_NATIVE_INT, extent);
-    for (int pass = 0; pass <= run.rank; ++pass) write_selected(set, extent, collective(), static_cast<unsigned>(pass));
+    for (int pass = 0; pass <= run.rank; ++pass)
+      write_selected(set, extent, collective(), static_cast<unsigned>(pass));
   }
   {
     const Id file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, fapl));

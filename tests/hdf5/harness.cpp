@@ -80,7 +80,8 @@ bool contents_of(const std::string& path, Contents& contents) {
   const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fapl_sec2(fapl);  // without Forebay and without MPI: the file has to open anywhere
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, fapl));
-  return file >= 0 && H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_object, &contents, H5O_INFO_BASIC) >= 0;
+  return file >= 0 &&
+         H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_object, &contents, H5O_INFO_BASIC) >= 0;
 }
 
 void compare_contents(const std::string& a, const std::string& b) {
@@ -109,14 +110,22 @@ herr_t Id::reset() {
   if (id_ < 0) return 0;
   const hid_t id = std::exchange(id_, H5I_INVALID_HID);
   switch (H5Iget_type(id)) {
-    case H5I_FILE: return H5Fclose(id);
-    case H5I_GROUP: return H5Gclose(id);
-    case H5I_DATASET: return H5Dclose(id);
-    case H5I_DATASPACE: return H5Sclose(id);
-    case H5I_DATATYPE: return H5Tclose(id);
-    case H5I_ATTR: return H5Aclose(id);
-    case H5I_GENPROP_LST: return H5Pclose(id);
-    default: return H5Oclose(id);
+    case H5I_FILE:
+      return H5Fclose(id);
+    case H5I_GROUP:
+      return H5Gclose(id);
+    case H5I_DATASET:
+      return H5Dclose(id);
+    case H5I_DATASPACE:
+      return H5Sclose(id);
+    case H5I_DATATYPE:
+      return H5Tclose(id);
+    case H5I_ATTR:
+      return H5Aclose(id);
+    case H5I_GENPROP_LST:
+      return H5Pclose(id);
+    default:
+      return H5Oclose(id);
   }
 }
 
@@ -164,7 +173,8 @@ Register::Register(const char* name, std::function<void(const Run&)> body, bool 
 Id creation() {
   Id dcpl(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_obj_track_times(dcpl, false);
-  // What nobody writes is garbage with the stock driver; filled, it also shows bytes that should have been left alone.
+  // What nobody writes is garbage with the stock driver; filled, it also shows bytes that should have been
+  // left alone.
   H5Pset_fill_time(dcpl, H5D_FILL_TIME_ALLOC);
   return dcpl;
 }
@@ -179,7 +189,9 @@ Id transfer(H5FD_mpio_xfer_t mode) {
   return dxpl;
 }
 
-Id collective() { return transfer(H5FD_MPIO_COLLECTIVE); }
+Id collective() {
+  return transfer(H5FD_MPIO_COLLECTIVE);
+}
 
 Id dataset(hid_t file, const std::string& name, hid_t type, const Id& extent, hid_t dcpl) {
   Id own;

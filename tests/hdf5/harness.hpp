@@ -37,7 +37,8 @@ struct Run {
   int ranks = 1;
   std::string path;
   bool forebay = false;
-  std::string hints;  ///< for Forebay: the config's hints; with FOREBAY_TEST_BY_ENVIRONMENT HDF5_DRIVER selects it
+  std::string
+      hints;  ///< for Forebay: the config's hints; with FOREBAY_TEST_BY_ENVIRONMENT HDF5_DRIVER selects it
 
   /// An access list with this run's driver.
   Id access(MPI_Comm on) const;
@@ -60,13 +61,14 @@ struct Case {
 struct Register {
   Register(const char* name, std::function<void(const Run&)> body, bool whole_file = true);
 };
-#define CASE(name) \
-  static void name(const ::test::Run& run); \
+#define CASE(name)                                            \
+  static void name(const ::test::Run& run);                   \
   static const ::test::Register register_##name(#name, name); \
   static void name(const ::test::Run& run)
-/// For files that are not the same twice with the stock driver either: only datasets and attributes are compared.
-#define CASE_OF_DATASETS(name) \
-  static void name(const ::test::Run& run); \
+/// For files that are not the same twice with the stock driver either: only datasets and attributes are
+/// compared.
+#define CASE_OF_DATASETS(name)                                       \
+  static void name(const ::test::Run& run);                          \
   static const ::test::Register register_##name(#name, name, false); \
   static void name(const ::test::Run& run)
 
@@ -89,7 +91,8 @@ Id dataset(hid_t file, const std::string& name, hid_t type, const Id& space, hid
 /// Linear indices (row-major, in the extent) of what is selected, in the order in which HDF5 moves it.
 std::vector<std::uint64_t> selected(hid_t space);
 
-/// Writes value_of(index in file) into the selected elements; memory holds them one after the other. Collective if `dxpl` is.
+/// Writes value_of(index in file) into the selected elements; memory holds them one after the other.
+/// Collective if `dxpl` is.
 void write_selected(const Id& set, const Id& file_space, const Id& dxpl, unsigned salt = 0);
 /// Reads the selected elements back and compares them. Elements nobody wrote must not be selected.
 void check_selected(const Id& set, const Id& file_space, const Id& dxpl, unsigned salt = 0);

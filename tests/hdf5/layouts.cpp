@@ -9,9 +9,10 @@ using namespace test;
 
 namespace {
 
-void select(hid_t where, std::vector<hsize_t> start, std::vector<hsize_t> stride, std::vector<hsize_t> count) {
-  CHECK(H5Sselect_hyperslab(where, H5S_SELECT_SET, start.data(), stride.empty() ? nullptr : stride.data(), count.data(),
-                            nullptr) >= 0);
+void select(hid_t where, std::vector<hsize_t> start, std::vector<hsize_t> stride,
+            std::vector<hsize_t> count) {
+  CHECK(H5Sselect_hyperslab(where, H5S_SELECT_SET, start.data(), stride.empty() ? nullptr : stride.data(),
+                            count.data(), nullptr) >= 0);
 }
 
 /// Every ranks-th column.
@@ -20,7 +21,8 @@ Id my_columns(const Run& run, const Id& extent) {
   H5Sget_simple_extent_dims(extent, dims, nullptr);
   Id mine(H5Scopy(extent));
   const auto ranks = static_cast<hsize_t>(run.ranks);
-  select(mine, {0, static_cast<hsize_t>(run.rank)}, {1, ranks}, {dims[0], (dims[1] - static_cast<hsize_t>(run.rank) + ranks - 1) / ranks});
+  select(mine, {0, static_cast<hsize_t>(run.rank)}, {1, ranks},
+         {dims[0], (dims[1] - static_cast<hsize_t>(run.rank) + ranks - 1) / ranks});
   return mine;
 }
 
@@ -40,10 +42,13 @@ CASE(type_conversion) {
   const Id mine = my_columns(run, extent);
   const auto n = static_cast<std::size_t>(H5Sget_select_npoints(mine));
   std::vector<double> values(n);
-  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(value_of(i, static_cast<unsigned>(run.rank))) / 3;
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<double>(value_of(i, static_cast<unsigned>(run.rank))) / 3;
   const Id memory = space({n});
-  const std::pair<const char*, hid_t> types[] = {{"big_int", H5T_STD_I32BE},   {"big_float", H5T_IEEE_F32BE},
-                                                 {"short", H5T_STD_I16LE},     {"long", H5T_STD_I64BE},
+  const std::pair<const char*, hid_t> types[] = {{"big_int", H5T_STD_I32BE},
+                                                 {"big_float", H5T_IEEE_F32BE},
+                                                 {"short", H5T_STD_I16LE},
+                                                 {"long", H5T_STD_I64BE},
                                                  {"double", H5T_IEEE_F64LE}};
   for (const auto& [name, type] : types) {
     const Id set = dataset(file, name, type, extent);
@@ -97,7 +102,8 @@ CASE(compound_and_part_of_it) {
   CHECK(H5Dread(whole, type, memory, mine, collective(), back.data()) >= 0);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < back.size(); ++i) {
-    wrong += back[i].id != cells[i].id || back[i].heat != 0.5 || back[i].speed[2] != cells[i].speed[2] ? 1 : 0;
+    wrong +=
+        back[i].id != cells[i].id || back[i].heat != 0.5 || back[i].speed[2] != cells[i].speed[2] ? 1 : 0;
   }
   CHECK(wrong == 0);
 }
@@ -128,7 +134,8 @@ CASE(chunks) {
 }
 
 CASE(fill_then_write_at_once) {
-  // The fill of new chunks is a collective vector; what follows may be an independent write of other chunks at once.
+  // The fill of new chunks is a collective vector; what follows may be an independent write of other chunks
+  // at once.
   const Id fapl = run.access();
   const Id file = run.create(fapl);
   const Id extent = space({128, 128});
@@ -197,7 +204,8 @@ void write_multi(const Run& run, std::vector<Id>& sets, const Id& extent) {
   std::vector<const void*> buffers;
   std::vector<void*> targets;
   for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t i = 0; i < indices.size(); ++i) values[k][i] = value_of(indices[i], static_cast<unsigned>(k));
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      values[k][i] = value_of(indices[i], static_cast<unsigned>(k));
     ids.push_back(sets[k]);
     types.push_back(H5T_NATIVE_INT);
     memories.push_back(memory);
@@ -206,12 +214,15 @@ void write_multi(const Run& run, std::vector<Id>& sets, const Id& extent) {
     targets.push_back(values[k].data());
   }
   const Id dxpl = collective();
-  CHECK(H5Dwrite_multi(count, ids.data(), types.data(), memories.data(), files.data(), dxpl, buffers.data()) >= 0);
+  CHECK(H5Dwrite_multi(count, ids.data(), types.data(), memories.data(), files.data(), dxpl,
+                       buffers.data()) >= 0);
   for (auto& v : values) std::fill(v.begin(), v.end(), -1);
-  CHECK(H5Dread_multi(count, ids.data(), types.data(), memories.data(), files.data(), dxpl, targets.data()) >= 0);
+  CHECK(H5Dread_multi(count, ids.data(), types.data(), memories.data(), files.data(), dxpl, targets.data()) >=
+        0);
   std::size_t wrong = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t i = 0; i < indices.size(); ++i) wrong += values[k][i] != value_of(indices[i], static_cast<unsigned>(k)) ? 1 : 0;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      wrong += values[k][i] != value_of(indices[i], static_cast<unsigned>(k)) ? 1 : 0;
   }
   CHECK(wrong == 0);
 }
@@ -224,7 +235,8 @@ CASE(many_datasets_in_one_call) {
   const Id extent = space({20, 70});
   std::vector<Id> sets;
   for (int k = 0; k < 40; ++k) {
-    sets.push_back(dataset(file, "set" + std::to_string(k), H5T_NATIVE_INT, extent, k % 3 == 2 ? chunked(6, 20) : creation()));
+    sets.push_back(dataset(file, "set" + std::to_string(k), H5T_NATIVE_INT, extent,
+                           k % 3 == 2 ? chunked(6, 20) : creation()));
   }
   write_multi(run, sets, extent);
   std::reverse(sets.begin(), sets.end());  // not in the order of their addresses
@@ -257,7 +269,8 @@ CASE(dataset_that_grows) {
       dims[0] = record + 1;
       CHECK(H5Dset_extent(set, dims) >= 0);
       Id mine(H5Dget_space(set));
-      select(mine, {record, static_cast<hsize_t>(run.rank)}, {1, static_cast<hsize_t>(run.ranks)}, {1, width / static_cast<hsize_t>(run.ranks)});
+      select(mine, {record, static_cast<hsize_t>(run.rank)}, {1, static_cast<hsize_t>(run.ranks)},
+             {1, width / static_cast<hsize_t>(run.ranks)});
       write_selected(set, mine, collective());
       if (record % 4 == 2) CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
     }
@@ -267,7 +280,8 @@ CASE(dataset_that_grows) {
   const Id file = run.open(fapl);
   const Id set(H5Dopen2(file, "records", H5P_DEFAULT));
   Id other(H5Dget_space(set));
-  select(other, {0, static_cast<hsize_t>((run.rank + 1) % run.ranks)}, {1, static_cast<hsize_t>(run.ranks)}, {7, width / static_cast<hsize_t>(run.ranks)});
+  select(other, {0, static_cast<hsize_t>((run.rank + 1) % run.ranks)}, {1, static_cast<hsize_t>(run.ranks)},
+         {7, width / static_cast<hsize_t>(run.ranks)});
   check_selected(set, other, transfer(H5FD_MPIO_INDEPENDENT));
 }
 

@@ -12,9 +12,12 @@ namespace {
 constexpr hsize_t kRows = 96;
 constexpr hsize_t kColumns = 160;
 
-Id matrix() { return space({kRows, kColumns}); }
+Id matrix() {
+  return space({kRows, kColumns});
+}
 
-/// Writes each rank's selection collectively, reads it back with the same list and independently on the next rank.
+/// Writes each rank's selection collectively, reads it back with the same list and independently on the next
+/// rank.
 void write_and_check(const Run& run, const std::function<void(hid_t, int)>& select) {
   const Id fapl = run.access();
   const Id extent = matrix();
@@ -45,7 +48,8 @@ std::vector<hsize_t> shuffled_points(const Run& run, int rank) {
   std::mt19937_64 random(7);  // the same order on all ranks, so that their points are disjoint
   std::shuffle(all.begin(), all.end(), random);
   std::vector<hsize_t> points;
-  for (std::size_t i = static_cast<std::size_t>(rank); i < all.size(); i += static_cast<std::size_t>(run.ranks)) {
+  for (std::size_t i = static_cast<std::size_t>(rank); i < all.size();
+       i += static_cast<std::size_t>(run.ranks)) {
     points.push_back(all[i] / kColumns);
     points.push_back(all[i] % kColumns);
   }
@@ -80,8 +84,8 @@ CASE(strided_by_one_element) {
 CASE(block_cyclic) {
   write_and_check(run, [&](hid_t s, int rank) {
     const auto ranks = static_cast<hsize_t>(run.ranks);
-    select(s, H5S_SELECT_SET, {1, static_cast<hsize_t>(rank) * 3}, {4, ranks * 3}, {kRows / 4, kColumns / (ranks * 3)},
-           {3, 3});
+    select(s, H5S_SELECT_SET, {1, static_cast<hsize_t>(rank) * 3}, {4, ranks * 3},
+           {kRows / 4, kColumns / (ranks * 3)}, {3, 3});
   });
 }
 
@@ -95,7 +99,8 @@ CASE(points_in_any_order) {
 CASE(points_ascending) {
   write_and_check(run, [&](hid_t s, int rank) {
     std::vector<hsize_t> points;
-    for (hsize_t i = static_cast<hsize_t>(rank); i < kRows * kColumns; i += static_cast<hsize_t>(run.ranks) + i % 3) {
+    for (hsize_t i = static_cast<hsize_t>(rank); i < kRows * kColumns;
+         i += static_cast<hsize_t>(run.ranks) + i % 3) {
       // Steps that differ keep the ranks apart only within a residue: take rows by rank instead.
       const hsize_t row = i / kColumns / static_cast<hsize_t>(run.ranks) * static_cast<hsize_t>(run.ranks) +
                           static_cast<hsize_t>(rank);
@@ -231,7 +236,8 @@ CASE(independent_writes) {
     // Each rank another number of calls, none on rank 1.
     const int calls = run.rank == 1 ? 0 : 3 + run.rank;
     for (int call = 0; call < calls; ++call) {
-      for (hsize_t row = static_cast<hsize_t>(run.rank); row < kRows; row += static_cast<hsize_t>(run.ranks)) {
+      for (hsize_t row = static_cast<hsize_t>(run.rank); row < kRows;
+           row += static_cast<hsize_t>(run.ranks)) {
         if (static_cast<int>(row) / run.ranks % calls != call) continue;
         select(mine, H5S_SELECT_SET, {row, static_cast<hsize_t>(call)}, {1, 2}, {1, kColumns / 2 - 5}, {});
         write_selected(set, mine, independent);
@@ -256,7 +262,8 @@ CASE(individual_transfers_in_a_collective_call) {
   const Id chunked = dataset(file, "chunked", H5T_NATIVE_INT, extent, chunks);
   Id mine(H5Scopy(extent));
   const auto ranks = static_cast<hsize_t>(run.ranks);
-  select(mine, H5S_SELECT_SET, {0, static_cast<hsize_t>(run.rank)}, {1, ranks}, {kRows, kColumns / ranks}, {});
+  select(mine, H5S_SELECT_SET, {0, static_cast<hsize_t>(run.rank)}, {1, ranks}, {kRows, kColumns / ranks},
+         {});
   write_selected(plain, mine, dxpl);
   write_selected(chunked, mine, dxpl);
   CHECK(H5Pset_dxpl_mpio_chunk_opt(dxpl, H5FD_MPIO_CHUNK_MULTI_IO) >= 0);
@@ -279,8 +286,9 @@ CASE(selection_io_off) {
   Id mine(H5Scopy(extent));
   const std::vector<hsize_t> points = shuffled_points(run, run.rank);
   for (int form = 0; form < 3; ++form) {
-    if (form == 0) select(mine, H5S_SELECT_SET, {0, static_cast<hsize_t>(run.rank)}, {1, static_cast<hsize_t>(run.ranks)},
-                          {kRows, kColumns / static_cast<hsize_t>(run.ranks)}, {});
+    if (form == 0)
+      select(mine, H5S_SELECT_SET, {0, static_cast<hsize_t>(run.rank)}, {1, static_cast<hsize_t>(run.ranks)},
+             {kRows, kColumns / static_cast<hsize_t>(run.ranks)}, {});
     if (form == 1) CHECK(H5Sselect_elements(mine, H5S_SELECT_SET, points.size() / 2, points.data()) >= 0);
     if (form == 2 && run.rank % 2 == 0) H5Sselect_none(mine);  // others write a derived type, these MPI_BYTE
     write_selected(plain, mine, dxpl, static_cast<unsigned>(form));

@@ -22,73 +22,87 @@ struct Typed {
   int (*varn[4])(int, int, int, Lists, Lists, const void*, int*);
 };
 
-#define FOREBAY_TEST_TYPED(suffix, C)                                                                                          \
-  Typed {                                                                                                                      \
-    {[](int f, int v, Offsets s, const void* b, int*) { return ncmpi_put_var1_##suffix##_all(f, v, s, (const C*)b); },         \
-     [](int f, int v, Offsets s, const void* b, int*) { return ncmpi_put_var1_##suffix(f, v, s, (const C*)b); },               \
-     [](int f, int v, Offsets s, const void* b, int* r) { return ncmpi_iput_var1_##suffix(f, v, s, (const C*)b, r); },         \
-     [](int f, int v, Offsets s, const void* b, int* r) { return ncmpi_bput_var1_##suffix(f, v, s, (const C*)b, r); }},        \
-        {[](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix##_all(f, v, (const C*)b); },                    \
-         [](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix(f, v, (const C*)b); },                          \
-         [](int f, int v, const void* b, int* r) { return ncmpi_iput_var_##suffix(f, v, (const C*)b, r); },                    \
-         [](int f, int v, const void* b, int* r) { return ncmpi_bput_var_##suffix(f, v, (const C*)b, r); }},                   \
-        {[](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                                         \
-           return ncmpi_put_vara_##suffix##_all(f, v, s, c, (const C*)b);                                                      \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                                         \
-           return ncmpi_put_vara_##suffix(f, v, s, c, (const C*)b);                                                            \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                                       \
-           return ncmpi_iput_vara_##suffix(f, v, s, c, (const C*)b, r);                                                        \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                                       \
-           return ncmpi_bput_vara_##suffix(f, v, s, c, (const C*)b, r);                                                        \
-         }},                                                                                                                   \
-        {[](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                                              \
-           return ncmpi_put_vars_##suffix##_all(f, v, s, c, d, (const C*)b);                                                   \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                                              \
-           return ncmpi_put_vars_##suffix(f, v, s, c, d, (const C*)b);                                                         \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                                            \
-           return ncmpi_iput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                                     \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                                            \
-           return ncmpi_bput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                                     \
-         }},                                                                                                                   \
-        {[](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                                   \
-           return ncmpi_put_varm_##suffix##_all(f, v, s, c, d, m, (const C*)b);                                                \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                                   \
-           return ncmpi_put_varm_##suffix(f, v, s, c, d, m, (const C*)b);                                                      \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {                                 \
-           return ncmpi_iput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                                  \
-         },                                                                                                                    \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {                                 \
-           return ncmpi_bput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                                  \
-         }},                                                                                                                   \
-        {[](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                                      \
-           return ncmpi_put_varn_##suffix##_all(f, v, n, s, c, (const C*)b);                                                   \
-         },                                                                                                                    \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                                      \
-           return ncmpi_put_varn_##suffix(f, v, n, s, c, (const C*)b);                                                         \
-         },                                                                                                                    \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                                    \
-           return ncmpi_iput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                                     \
-         },                                                                                                                    \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                                    \
-           return ncmpi_bput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                                     \
-         }},                                                                                                                   \
+#define FOREBAY_TEST_TYPED(suffix, C)                                                                        \
+  Typed {                                                                                                    \
+    {[](int f, int v, Offsets s, const void* b, int*) {                                                      \
+       return ncmpi_put_var1_##suffix##_all(f, v, s, (const C*)b);                                           \
+     },                                                                                                      \
+     [](int f, int v, Offsets s, const void* b, int*) {                                                      \
+       return ncmpi_put_var1_##suffix(f, v, s, (const C*)b);                                                 \
+     },                                                                                                      \
+     [](int f, int v, Offsets s, const void* b, int* r) {                                                    \
+       return ncmpi_iput_var1_##suffix(f, v, s, (const C*)b, r);                                             \
+     },                                                                                                      \
+     [](int f, int v, Offsets s, const void* b, int* r) {                                                    \
+       return ncmpi_bput_var1_##suffix(f, v, s, (const C*)b, r);                                             \
+     }},                                                                                                     \
+        {[](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix##_all(f, v, (const C*)b); },  \
+         [](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix(f, v, (const C*)b); },        \
+         [](int f, int v, const void* b, int* r) { return ncmpi_iput_var_##suffix(f, v, (const C*)b, r); },  \
+         [](int f, int v, const void* b, int* r) { return ncmpi_bput_var_##suffix(f, v, (const C*)b, r); }}, \
+        {[](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                       \
+           return ncmpi_put_vara_##suffix##_all(f, v, s, c, (const C*)b);                                    \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                       \
+           return ncmpi_put_vara_##suffix(f, v, s, c, (const C*)b);                                          \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                     \
+           return ncmpi_iput_vara_##suffix(f, v, s, c, (const C*)b, r);                                      \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                     \
+           return ncmpi_bput_vara_##suffix(f, v, s, c, (const C*)b, r);                                      \
+         }},                                                                                                 \
+        {[](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                            \
+           return ncmpi_put_vars_##suffix##_all(f, v, s, c, d, (const C*)b);                                 \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                            \
+           return ncmpi_put_vars_##suffix(f, v, s, c, d, (const C*)b);                                       \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                          \
+           return ncmpi_iput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                   \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                          \
+           return ncmpi_bput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                   \
+         }},                                                                                                 \
+        {[](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                 \
+           return ncmpi_put_varm_##suffix##_all(f, v, s, c, d, m, (const C*)b);                              \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                 \
+           return ncmpi_put_varm_##suffix(f, v, s, c, d, m, (const C*)b);                                    \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {               \
+           return ncmpi_iput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                \
+         },                                                                                                  \
+         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {               \
+           return ncmpi_bput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                \
+         }},                                                                                                 \
+        {[](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                    \
+           return ncmpi_put_varn_##suffix##_all(f, v, n, s, c, (const C*)b);                                 \
+         },                                                                                                  \
+         [](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                    \
+           return ncmpi_put_varn_##suffix(f, v, n, s, c, (const C*)b);                                       \
+         },                                                                                                  \
+         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                  \
+           return ncmpi_iput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                   \
+         },                                                                                                  \
+         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                  \
+           return ncmpi_bput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                   \
+         }},                                                                                                 \
   }
 
 const Typed typed[memory_types] = {
-    FOREBAY_TEST_TYPED(text, char),       FOREBAY_TEST_TYPED(schar, signed char),
-    FOREBAY_TEST_TYPED(uchar, unsigned char), FOREBAY_TEST_TYPED(short, short),
-    FOREBAY_TEST_TYPED(ushort, unsigned short), FOREBAY_TEST_TYPED(int, int),
-    FOREBAY_TEST_TYPED(uint, unsigned int), FOREBAY_TEST_TYPED(long, long),
-    FOREBAY_TEST_TYPED(float, float),     FOREBAY_TEST_TYPED(double, double),
-    FOREBAY_TEST_TYPED(longlong, long long), FOREBAY_TEST_TYPED(ulonglong, unsigned long long),
+    FOREBAY_TEST_TYPED(text, char),
+    FOREBAY_TEST_TYPED(schar, signed char),
+    FOREBAY_TEST_TYPED(uchar, unsigned char),
+    FOREBAY_TEST_TYPED(short, short),
+    FOREBAY_TEST_TYPED(ushort, unsigned short),
+    FOREBAY_TEST_TYPED(int, int),
+    FOREBAY_TEST_TYPED(uint, unsigned int),
+    FOREBAY_TEST_TYPED(long, long),
+    FOREBAY_TEST_TYPED(float, float),
+    FOREBAY_TEST_TYPED(double, double),
+    FOREBAY_TEST_TYPED(longlong, long long),
+    FOREBAY_TEST_TYPED(ulonglong, unsigned long long),
 };
 
 int perform_typed(int f, Call& c, Lists starts, Lists counts) {
@@ -97,12 +111,18 @@ int perform_typed(int f, Call& c, Lists starts, Lists counts) {
   const void* b = c.buffer.data();
   int* r = &c.request;
   switch (c.shape) {
-    case Shape::var1: return t.var1[m](f, c.variable, c.start.data(), b, r);
-    case Shape::var: return t.var[m](f, c.variable, b, r);
-    case Shape::vara: return t.vara[m](f, c.variable, c.start.data(), c.count.data(), b, r);
-    case Shape::vars: return t.vars[m](f, c.variable, c.start.data(), c.count.data(), c.stride.data(), b, r);
-    case Shape::varm: return t.varm[m](f, c.variable, c.start.data(), c.count.data(), c.stride.data(), c.imap.data(), b, r);
-    case Shape::varn: return t.varn[m](f, c.variable, static_cast<int>(c.starts.size()), starts, counts, b, r);
+    case Shape::var1:
+      return t.var1[m](f, c.variable, c.start.data(), b, r);
+    case Shape::var:
+      return t.var[m](f, c.variable, b, r);
+    case Shape::vara:
+      return t.vara[m](f, c.variable, c.start.data(), c.count.data(), b, r);
+    case Shape::vars:
+      return t.vars[m](f, c.variable, c.start.data(), c.count.data(), c.stride.data(), b, r);
+    case Shape::varm:
+      return t.varm[m](f, c.variable, c.start.data(), c.count.data(), c.stride.data(), c.imap.data(), b, r);
+    case Shape::varn:
+      return t.varn[m](f, c.variable, static_cast<int>(c.starts.size()), starts, counts, b, r);
   }
   return NC_EINVAL;
 }
@@ -111,23 +131,34 @@ int perform_flexible(int f, Call& c, Lists starts, Lists counts, MPI_Offset n, M
   const void* b = c.buffer.data();
   int* r = &c.request;
   const int v = c.variable;
-  const Offsets start = c.start.data(), count = c.count.data(), stride = c.stride.data(), imap = c.imap.data();
+  const Offsets start = c.start.data(), count = c.count.data(), stride = c.stride.data(),
+                imap = c.imap.data();
   const int pieces = static_cast<int>(c.starts.size());
-#define FOREBAY_TEST_CHOOSE(name, ...)                                         \
-  switch (c.method) {                                                          \
-    case Method::collective: return ncmpi_put_##name##_all(__VA_ARGS__, b, n, type); \
-    case Method::independent: return ncmpi_put_##name(__VA_ARGS__, b, n, type);      \
-    case Method::iput: return ncmpi_iput_##name(__VA_ARGS__, b, n, type, r);   \
-    case Method::bput: return ncmpi_bput_##name(__VA_ARGS__, b, n, type, r);   \
-  }                                                                            \
+#define FOREBAY_TEST_CHOOSE(name, ...)                        \
+  switch (c.method) {                                         \
+    case Method::collective:                                  \
+      return ncmpi_put_##name##_all(__VA_ARGS__, b, n, type); \
+    case Method::independent:                                 \
+      return ncmpi_put_##name(__VA_ARGS__, b, n, type);       \
+    case Method::iput:                                        \
+      return ncmpi_iput_##name(__VA_ARGS__, b, n, type, r);   \
+    case Method::bput:                                        \
+      return ncmpi_bput_##name(__VA_ARGS__, b, n, type, r);   \
+  }                                                           \
   break
   switch (c.shape) {
-    case Shape::var1: FOREBAY_TEST_CHOOSE(var1, f, v, start);
-    case Shape::var: FOREBAY_TEST_CHOOSE(var, f, v);
-    case Shape::vara: FOREBAY_TEST_CHOOSE(vara, f, v, start, count);
-    case Shape::vars: FOREBAY_TEST_CHOOSE(vars, f, v, start, count, stride);
-    case Shape::varm: FOREBAY_TEST_CHOOSE(varm, f, v, start, count, stride, imap);
-    case Shape::varn: FOREBAY_TEST_CHOOSE(varn, f, v, pieces, starts, counts);
+    case Shape::var1:
+      FOREBAY_TEST_CHOOSE(var1, f, v, start);
+    case Shape::var:
+      FOREBAY_TEST_CHOOSE(var, f, v);
+    case Shape::vara:
+      FOREBAY_TEST_CHOOSE(vara, f, v, start, count);
+    case Shape::vars:
+      FOREBAY_TEST_CHOOSE(vars, f, v, start, count, stride);
+    case Shape::varm:
+      FOREBAY_TEST_CHOOSE(varm, f, v, start, count, stride, imap);
+    case Shape::varn:
+      FOREBAY_TEST_CHOOSE(varn, f, v, pieces, starts, counts);
   }
 #undef FOREBAY_TEST_CHOOSE
   return NC_EINVAL;
@@ -143,15 +174,17 @@ std::uint64_t next(std::uint64_t& state) {  // splitmix64
 template <class T>
 T value_of(std::uint64_t random, bool wild) {
   if (wild && random % 5 == 0) {
-    constexpr double doubles[] = {300, -1, -200, 70000, -40000, 5e9, -3e9, 1e19, -1e19, 3e38, 1e300, -1e300, 65535.5, 127.9};
+    constexpr double doubles[] = {300,  -1,    -200, 70000, -40000, 5e9,     -3e9,
+                                  1e19, -1e19, 3e38, 1e300, -1e300, 65535.5, 127.9};
     const double value = doubles[random / 5 % std::size(doubles)];
     if constexpr (std::is_floating_point_v<T>) {
-      return value > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
+      return value > std::numeric_limits<T>::max()      ? std::numeric_limits<T>::max()
              : value < std::numeric_limits<T>::lowest() ? std::numeric_limits<T>::lowest()
-                                                         : static_cast<T>(value);
+                                                        : static_cast<T>(value);
     } else {
-      return random & 64 ? std::numeric_limits<T>::max()
-                         : random & 128 ? std::numeric_limits<T>::min() : static_cast<T>(random >> 8);
+      return random & 64    ? std::numeric_limits<T>::max()
+             : random & 128 ? std::numeric_limits<T>::min()
+                            : static_cast<T>(random >> 8);
     }
   }
   return static_cast<T>(random % 100 + 1);
@@ -160,19 +193,32 @@ T value_of(std::uint64_t random, bool wild) {
 void store(std::byte* to, Memory memory, std::uint64_t random, bool wild) {
   const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
   switch (memory) {
-    case text: return put(static_cast<char>('a' + random % 26));
-    case schar: return put(value_of<signed char>(random, wild));
-    case uchar: return put(value_of<unsigned char>(random, wild));
-    case short_: return put(value_of<short>(random, wild));
-    case ushort_: return put(value_of<unsigned short>(random, wild));
-    case int_: return put(value_of<int>(random, wild));
-    case uint_: return put(value_of<unsigned>(random, wild));
-    case long_: return put(value_of<long>(random, wild));
-    case float_: return put(value_of<float>(random, wild));
-    case double_: return put(value_of<double>(random, wild));
-    case longlong: return put(value_of<long long>(random, wild));
-    case ulonglong: return put(value_of<unsigned long long>(random, wild));
-    case memory_types: break;
+    case text:
+      return put(static_cast<char>('a' + random % 26));
+    case schar:
+      return put(value_of<signed char>(random, wild));
+    case uchar:
+      return put(value_of<unsigned char>(random, wild));
+    case short_:
+      return put(value_of<short>(random, wild));
+    case ushort_:
+      return put(value_of<unsigned short>(random, wild));
+    case int_:
+      return put(value_of<int>(random, wild));
+    case uint_:
+      return put(value_of<unsigned>(random, wild));
+    case long_:
+      return put(value_of<long>(random, wild));
+    case float_:
+      return put(value_of<float>(random, wild));
+    case double_:
+      return put(value_of<double>(random, wild));
+    case longlong:
+      return put(value_of<long long>(random, wild));
+    case ulonglong:
+      return put(value_of<unsigned long long>(random, wild));
+    case memory_types:
+      break;
   }
 }
 
@@ -182,10 +228,14 @@ std::vector<MPI_Offset*> pointers(std::vector<std::vector<MPI_Offset>>& lists) {
   return result;
 }
 
-void scribble(std::vector<MPI_Offset>& numbers) { std::fill(numbers.begin(), numbers.end(), -77); }
+void scribble(std::vector<MPI_Offset>& numbers) {
+  std::fill(numbers.begin(), numbers.end(), -77);
+}
 
 // With gaps, elements lie at 0, 2, 3, 5, 6, 8, …: blocks of two, three apart; the last may be half.
-std::int64_t place_with_gaps(std::int64_t element) { return element / 2 * 3 + element % 2; }
+std::int64_t place_with_gaps(std::int64_t element) {
+  return element / 2 * 3 + element % 2;
+}
 
 }  // namespace
 
@@ -202,7 +252,7 @@ const char* name_of(Face face) {
   return names[static_cast<int>(face)];
 }
 const char* name_of(Memory memory) {
-  constexpr const char* names[] = {"text", "schar", "uchar", "short", "ushort", "int",
+  constexpr const char* names[] = {"text", "schar", "uchar", "short",  "ushort",   "int",
                                    "uint", "long",  "float", "double", "longlong", "ulonglong"};
   return names[memory];
 }
@@ -211,25 +261,38 @@ std::size_t size_of(Memory memory) {
   return sizes[memory];
 }
 MPI_Datatype mpi_type_of(Memory memory) {
-  const MPI_Datatype types[] = {MPI_CHAR, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT,
-                                MPI_INT,  MPI_UNSIGNED,    MPI_LONG,          MPI_FLOAT, MPI_DOUBLE,
-                                MPI_LONG_LONG_INT, MPI_UNSIGNED_LONG_LONG};
+  const MPI_Datatype types[] = {MPI_CHAR,     MPI_SIGNED_CHAR,    MPI_UNSIGNED_CHAR,
+                                MPI_SHORT,    MPI_UNSIGNED_SHORT, MPI_INT,
+                                MPI_UNSIGNED, MPI_LONG,           MPI_FLOAT,
+                                MPI_DOUBLE,   MPI_LONG_LONG_INT,  MPI_UNSIGNED_LONG_LONG};
   return types[memory];
 }
 Memory memory_of(nc_type type) {
   switch (type) {
-    case NC_CHAR: return text;
-    case NC_BYTE: return schar;
-    case NC_UBYTE: return uchar;
-    case NC_SHORT: return short_;
-    case NC_USHORT: return ushort_;
-    case NC_INT: return int_;
-    case NC_UINT: return uint_;
-    case NC_FLOAT: return float_;
-    case NC_DOUBLE: return double_;
-    case NC_INT64: return longlong;
-    case NC_UINT64: return ulonglong;
-    default: return memory_types;
+    case NC_CHAR:
+      return text;
+    case NC_BYTE:
+      return schar;
+    case NC_UBYTE:
+      return uchar;
+    case NC_SHORT:
+      return short_;
+    case NC_USHORT:
+      return ushort_;
+    case NC_INT:
+      return int_;
+    case NC_UINT:
+      return uint_;
+    case NC_FLOAT:
+      return float_;
+    case NC_DOUBLE:
+      return double_;
+    case NC_INT64:
+      return longlong;
+    case NC_UINT64:
+      return ulonglong;
+    default:
+      return memory_types;
   }
 }
 
@@ -240,8 +303,8 @@ std::vector<nc_type> external_types(int format) {
 }
 
 const char* name_of_type(nc_type type) {
-  constexpr const char* names[] = {"nat",   "byte",   "char",  "short", "int",   "float",
-                                   "double", "ubyte", "ushort", "uint", "int64", "uint64"};
+  constexpr const char* names[] = {"nat",    "byte",  "char",   "short", "int",   "float",
+                                   "double", "ubyte", "ushort", "uint",  "int64", "uint64"};
   return names[type];
 }
 
@@ -269,7 +332,8 @@ int perform(int file, Call& call) {
   if (call.face == Face::typed) {
     err = perform_typed(file, call, starts.data(), counts_or_null);
   } else if (call.face == Face::flexible) {
-    err = perform_flexible(file, call, starts.data(), counts_or_null, call.elements, mpi_type_of(call.memory));
+    err =
+        perform_flexible(file, call, starts.data(), counts_or_null, call.elements, mpi_type_of(call.memory));
   } else if (call.face == Face::as_variable) {
     err = perform_flexible(file, call, starts.data(), counts_or_null, 0, MPI_DATATYPE_NULL);
   } else {
@@ -284,7 +348,8 @@ int perform(int file, Call& call) {
       displacements.push_back(static_cast<int>(place_with_gaps(i)));
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_indexed(static_cast<int>(lengths.size()), lengths.data(), displacements.data(), mpi_type_of(call.memory), &type);
+    MPI_Type_indexed(static_cast<int>(lengths.size()), lengths.data(), displacements.data(),
+                     mpi_type_of(call.memory), &type);
     MPI_Type_commit(&type);
     err = perform_flexible(file, call, starts.data(), counts_or_null, 1, type);
     MPI_Type_free(&type);  // a program may do so at once

@@ -1,4 +1,5 @@
-// Scenario by scenario: every shape, method, type and rule of the put path, on PnetCDF's own driver and on Forebay's.
+// Scenario by scenario: every shape, method, type and rule of the put path, on PnetCDF's own driver and on
+// Forebay's.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -35,7 +36,8 @@ int dim(Run& run, int file, const char* name, MPI_Offset size) {
 
 int var(Run& run, int file, const std::string& name, nc_type type, std::vector<int> dims) {
   int id = -1;
-  run.code("def_var " + name, ncmpi_def_var(file, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &id));
+  run.code("def_var " + name,
+           ncmpi_def_var(file, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &id));
   return id;
 }
 
@@ -73,14 +75,18 @@ void log_contents(Run& run, int file, int variable) {
     n *= count[static_cast<std::size_t>(d)];
   }
   std::vector<double> values(static_cast<std::size_t>(n) + 1);
-  run.code("get_vara_all", ncmpi_get_vara_double_all(file, variable, start.data(), count.data(), values.data()));
+  run.code("get_vara_all",
+           ncmpi_get_vara_double_all(file, variable, start.data(), count.data(), values.data()));
   run.value("contents", hash_of(values.data(), static_cast<std::size_t>(n) * sizeof(double)));
 }
 
-// ---- every shape, method and face, one type ------------------------------------------------------------------------
+// ---- every shape, method and face, one type
+// ------------------------------------------------------------------------
 
-// The part of a variable [rows][columns] that this rank puts with `shape`; rows are dealt out. `slot` of `slots` within the rank.
-Call call_of(Run& run, Shape shape, int variable, nc_type type, MPI_Offset rows, MPI_Offset columns, int slot, int slots) {
+// The part of a variable [rows][columns] that this rank puts with `shape`; rows are dealt out. `slot` of
+// `slots` within the rank.
+Call call_of(Run& run, Shape shape, int variable, nc_type type, MPI_Offset rows, MPI_Offset columns, int slot,
+             int slots) {
   Call call;
   call.shape = shape;
   call.variable = variable;
@@ -166,7 +172,8 @@ void put_everything(Run& run, int format, nc_type type) {
       fill_buffer(call, static_cast<std::uint64_t>(job.variable * 1000 + (shared ? 0 : run.rank())), false);
       posted.push_back(std::move(call));
       Call& kept = posted.back();
-      run.code(std::string(name_of(job.shape)) + " " + name_of(method) + " " + name_of(job.face), perform(file, kept));
+      run.code(std::string(name_of(job.shape)) + " " + name_of(method) + " " + name_of(job.face),
+               perform(file, kept));
       if (method == Method::collective || method == Method::independent)
         run.value("untouched", kept.buffer == kept.before);
     }
@@ -191,7 +198,8 @@ void put_everything(Run& run, int format, nc_type type) {
   }
   statuses.resize(requests.size(), -1);
   run.value("requests", std::accumulate(requests.begin(), requests.end(), 0));
-  run.code("wait_all", ncmpi_wait_all(file, static_cast<int>(requests.size()), requests.data(), statuses.data()));
+  run.code("wait_all",
+           ncmpi_wait_all(file, static_cast<int>(requests.size()), requests.data(), statuses.data()));
   run.value("statuses", std::accumulate(statuses.begin(), statuses.end(), 0));
   run.value("requests", std::accumulate(requests.begin(), requests.end(), 0));
   for (const Call& call : posted) {
@@ -203,7 +211,8 @@ void put_everything(Run& run, int format, nc_type type) {
   close(run, file);
 }
 
-// ---- every memory type into every external type, with values out of range --------------------------------------------
+// ---- every memory type into every external type, with values out of range
+// --------------------------------------------
 
 void convert_everything(Run& run, int format) {
   const int file = create(run, format);
@@ -219,8 +228,8 @@ void convert_everything(Run& run, int format) {
   for (nc_type type : external_types(format)) {
     for (int memory = 0; memory < memory_types; ++memory) {
       for (Method method : {Method::collective, Method::iput, Method::bput}) {
-        const std::string name = std::string(name_of_type(type)) + "_" + name_of(static_cast<Memory>(memory)) + "_" +
-                                 name_of(method);
+        const std::string name = std::string(name_of_type(type)) + "_" +
+                                 name_of(static_cast<Memory>(memory)) + "_" + name_of(method);
         const int id = var(run, file, name, type, {x});
         if (memory % 3 == 0 && type == NC_SHORT) {
           const short fill = -5;
@@ -248,8 +257,10 @@ void convert_everything(Run& run, int format) {
       call.starts = {{width * run.rank() + width / 2}, {width * run.rank()}};
       call.counts = {{width / 2}, {width / 2}};
     }
-    fill_buffer(call, static_cast<std::uint64_t>(call.variable + run.rank()), run.rank() % 2 == 1 || run.ranks() == 1);
-    run.code(std::string(name_of_type(jobs[i].type)) + " from " + name_of(call.memory) + " " + name_of(call.method),
+    fill_buffer(call, static_cast<std::uint64_t>(call.variable + run.rank()),
+                run.rank() % 2 == 1 || run.ranks() == 1);
+    run.code(std::string(name_of_type(jobs[i].type)) + " from " + name_of(call.memory) + " " +
+                 name_of(call.method),
              perform(file, call));
   }
   run.code("wait_all", ncmpi_wait_all(file, NC_REQ_ALL, nullptr, nullptr));
@@ -279,7 +290,8 @@ void refuse_text(Run& run) {
   close(run, file);
 }
 
-// ---- records -------------------------------------------------------------------------------------------------------
+// ---- records
+// -------------------------------------------------------------------------------------------------------
 
 void grow_records(Run& run, int format) {
   const int file = create(run, format);
@@ -342,7 +354,8 @@ void grow_records(Run& run, int format) {
   log_records(run, file, t);
   var(run, file, "another", NC_INT, {t, x});
   const std::string text(3000, 'a');
-  run.code("att", ncmpi_put_att_text(file, NC_GLOBAL, "long", static_cast<MPI_Offset>(text.size()), text.c_str()));
+  run.code("att",
+           ncmpi_put_att_text(file, NC_GLOBAL, "long", static_cast<MPI_Offset>(text.size()), text.c_str()));
   run.code("enddef", ncmpi_enddef(file));
   log_records(run, file, t);
   log_contents(run, file, two);
@@ -386,8 +399,8 @@ void grow_records(Run& run, int format) {
   close(run, again);
 }
 
-// A piece of put_varn that spans records. PnetCDF up to 1.14 takes its data from the wrong place (and from beyond the buffer),
-// so there is nothing to compare with: what is read back must be what was put.
+// A piece of put_varn that spans records. PnetCDF up to 1.14 takes its data from the wrong place (and from
+// beyond the buffer), so there is nothing to compare with: what is read back must be what was put.
 void pieces_over_records(Run& run) {
   if (!run.is_forebay()) use_forebay(true);
   const int file = create(run);
@@ -430,19 +443,23 @@ void pieces_over_records(Run& run) {
   }
   log_records(run, file, t);
   if (wrong != 0) std::fprintf(stderr, "rank %d: %d wrong values\n", run.rank(), wrong);
-  run.value(run.is_forebay() ? "wrong" : "wrong", wrong == 0 ? "nothing" : run.is_forebay() ? "here" : "there");
+  run.value(run.is_forebay() ? "wrong" : "wrong", wrong == 0         ? "nothing"
+                                                  : run.is_forebay() ? "here"
+                                                                     : "there");
   close(run, file);
   use_forebay(run.is_forebay());
 }
 
-// ---- nonblocking rules ---------------------------------------------------------------------------------------------
+// ---- nonblocking rules
+// ---------------------------------------------------------------------------------------------
 
 void wait_in_all_ways(Run& run) {
   const int file = create(run, 2);
   const MPI_Offset width = 2000;
   const int x = dim(run, file, "x", width * run.ranks());
   std::vector<int> v;
-  for (int i = 0; i < 12; ++i) v.push_back(var(run, file, "v" + std::to_string(i), i % 2 == 0 ? NC_INT : NC_FLOAT, {x}));
+  for (int i = 0; i < 12; ++i)
+    v.push_back(var(run, file, "v" + std::to_string(i), i % 2 == 0 ? NC_INT : NC_FLOAT, {x}));
   // A buffer each: PnetCDF swaps the bytes of pending buffers in place.
   std::vector<std::vector<int>> values(v.size(), std::vector<int>(static_cast<std::size_t>(width)));
   for (auto& buffer : values) std::iota(buffer.begin(), buffer.end(), run.rank());
@@ -456,7 +473,8 @@ void wait_in_all_ways(Run& run) {
     log_sizes(run, file);
   };
   const auto post = [&](int i) {
-    run.code("iput", ncmpi_iput_vara_int(file, v[static_cast<std::size_t>(i)], start, count, values[static_cast<std::size_t>(i)].data(),
+    run.code("iput", ncmpi_iput_vara_int(file, v[static_cast<std::size_t>(i)], start, count,
+                                         values[static_cast<std::size_t>(i)].data(),
                                          &ids[static_cast<std::size_t>(i)]));
   };
 
@@ -478,12 +496,14 @@ void wait_in_all_ways(Run& run) {
   log_ids("four");
   std::array<int, 3> some{ids[4], NC_REQ_NULL, ids[3]}, status3{-9, -9, -9};
   run.code("subset", ncmpi_wait_all(file, 3, some.data(), status3.data()));
-  run.value("subset", std::to_string(some[0]) + " " + std::to_string(some[1]) + " " + std::to_string(some[2]) + " " +
-                          std::to_string(status3[0]) + " " + std::to_string(status3[1]) + " " + std::to_string(status3[2]));
+  run.value("subset", std::to_string(some[0]) + " " + std::to_string(some[1]) + " " +
+                          std::to_string(some[2]) + " " + std::to_string(status3[0]) + " " +
+                          std::to_string(status3[1]) + " " + std::to_string(status3[2]));
   log_sizes(run, file);
   std::array<int, 3> bad{4444, NC_REQ_NULL, 4446};
   run.code("unknown", ncmpi_wait_all(file, 3, bad.data(), status3.data()));
-  run.value("unknown", std::to_string(status3[0]) + " " + std::to_string(status3[1]) + " " + std::to_string(status3[2]));
+  run.value("unknown",
+            std::to_string(status3[0]) + " " + std::to_string(status3[1]) + " " + std::to_string(status3[2]));
   run.code("the rest", ncmpi_wait_all(file, NC_PUT_REQ_ALL, nullptr, nullptr));
   log_sizes(run, file);
 
@@ -491,8 +511,9 @@ void wait_in_all_ways(Run& run) {
   post(7), post(8), post(9);
   std::array<int, 3> drop{ids[8], 777776, NC_REQ_NULL};
   run.code("cancel", ncmpi_cancel(file, 3, drop.data(), status3.data()));
-  run.value("cancel", std::to_string(drop[0]) + " " + std::to_string(drop[1]) + " " + std::to_string(status3[0]) + " " +
-                          std::to_string(status3[1]) + " " + std::to_string(status3[2]));
+  run.value("cancel", std::to_string(drop[0]) + " " + std::to_string(drop[1]) + " " +
+                          std::to_string(status3[0]) + " " + std::to_string(status3[1]) + " " +
+                          std::to_string(status3[2]));
   log_sizes(run, file);
   run.code("cancel all puts", ncmpi_cancel(file, NC_PUT_REQ_ALL, nullptr, nullptr));
   log_sizes(run, file);
@@ -507,12 +528,13 @@ void wait_in_all_ways(Run& run) {
   run.value("get id", get_id);
   std::array<int, 3> both{get_id, NC_REQ_NULL, ids[10]};
   run.code("both", ncmpi_wait_all(file, 3, both.data(), status3.data()));
-  run.value("both", std::to_string(both[0]) + " " + std::to_string(both[2]) + " " + std::to_string(status3[0]) + " " +
-                        std::to_string(status3[2]));
+  run.value("both", std::to_string(both[0]) + " " + std::to_string(both[2]) + " " +
+                        std::to_string(status3[0]) + " " + std::to_string(status3[2]));
   run.value("got", got == values[10]);
   // only some ranks get
   post(11);
-  if (run.rank() % 2 == 0) run.code("iget", ncmpi_iget_vara_int(file, v[10], start, count, got.data(), &get_id));
+  if (run.rank() % 2 == 0)
+    run.code("iget", ncmpi_iget_vara_int(file, v[10], start, count, got.data(), &get_id));
   run.code("all", ncmpi_wait_all(file, NC_REQ_ALL, nullptr, nullptr));
   log_sizes(run, file);
 
@@ -581,8 +603,9 @@ void many_requests(Run& run, int per_rank) {
   for (int i = 0; i < per_rank; ++i) {
     values[static_cast<std::size_t>(i)] = i * 31 + run.rank();
     MPI_Offset at[2] = {i % 3, static_cast<MPI_Offset>(i) * run.ranks() + run.rank()};
-    const int err = i % 2 == 0 ? ncmpi_iput_var1_int(file, a, at + 1, &values[static_cast<std::size_t>(i)], &request)
-                               : ncmpi_iput_var1_int(file, b, at, &values[static_cast<std::size_t>(i)], &request);
+    const int err = i % 2 == 0
+                        ? ncmpi_iput_var1_int(file, a, at + 1, &values[static_cast<std::size_t>(i)], &request)
+                        : ncmpi_iput_var1_int(file, b, at, &values[static_cast<std::size_t>(i)], &request);
     if (err != NC_NOERR) run.code("iput", err);
   }
   run.value("last", request);
@@ -622,19 +645,22 @@ void one_rank_errs(Run& run) {
   run.code("dup", ncmpi_iput_vara(file, v, start, count, values.data(), 100, mixed, &request));
   run.value("request", request);
   MPI_Type_free(&mixed);
-  run.code("complex", ncmpi_iput_vara(file, v, start, count, values.data(), 100, MPI_C_DOUBLE_COMPLEX, &request));
+  run.code("complex",
+           ncmpi_iput_vara(file, v, start, count, values.data(), 100, MPI_C_DOUBLE_COMPLEX, &request));
   run.code("wait", ncmpi_wait_all(file, NC_REQ_ALL, nullptr, nullptr));
   close(run, file);
 }
 
-// ---- fill mode, several files, small communicators --------------------------------------------------------------------
+// ---- fill mode, several files, small communicators
+// --------------------------------------------------------------------
 
 void fill_mode(Run& run) {
   const int file = create(run, 1);
   int old = 0;
   run.code("set_fill", ncmpi_set_fill(file, NC_FILL, &old));
   const int t = dim(run, file, "t", NC_UNLIMITED), x = dim(run, file, "x", 30);
-  const int f = var(run, file, "f", NC_FLOAT, {x}), r = var(run, file, "r", NC_SHORT, {t, x}), q = var(run, file, "q", NC_INT, {t});
+  const int f = var(run, file, "f", NC_FLOAT, {x}), r = var(run, file, "r", NC_SHORT, {t, x}),
+            q = var(run, file, "q", NC_INT, {t});
   run.code("def fill", ncmpi_def_var_fill(file, q, 1, nullptr));
   run.code("enddef", ncmpi_enddef(file));
   for (int record = 0; record < 3; ++record) {
@@ -765,7 +791,8 @@ void large_put(Run& run) {
   const int v = var(run, file, "v", NC_FLOAT, {y, x}), w = var(run, file, "w", NC_BYTE, {x});
   run.code("enddef", ncmpi_enddef(file));
   std::vector<float> values(static_cast<std::size_t>(3 * width));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + static_cast<float>(run.rank()) * 0.25f;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i) + static_cast<float>(run.rank()) * 0.25f;
   MPI_Offset start[2] = {0, width * run.rank()}, count[2] = {3, width};
   run.code("put", ncmpi_put_vara_float_all(file, v, start, count, values.data()));
   std::vector<signed char> bytes(static_cast<std::size_t>(width), static_cast<signed char>(run.rank() + 1));
@@ -794,14 +821,18 @@ struct Scenario {
 
 std::vector<Scenario> scenarios() {
   std::vector<Scenario> list;
-  const auto add = [&](std::string name, Program program) { list.push_back({std::move(name), std::move(program)}); };
+  const auto add = [&](std::string name, Program program) {
+    list.push_back({std::move(name), std::move(program)});
+  };
   add("shapes int", [](Run& run) { put_everything(run, 5, NC_INT); });
   add("shapes double", [](Run& run) { put_everything(run, 1, NC_DOUBLE); });
   add("shapes byte", [](Run& run) { put_everything(run, 2, NC_BYTE); });
   add("shapes text", [](Run& run) { put_everything(run, 1, NC_CHAR); });
-  for (int format : {1, 2, 5}) add("convert cdf" + std::to_string(format), [format](Run& run) { convert_everything(run, format); });
+  for (int format : {1, 2, 5})
+    add("convert cdf" + std::to_string(format), [format](Run& run) { convert_everything(run, format); });
   add("text", refuse_text);
-  for (int format : {1, 5}) add("records cdf" + std::to_string(format), [format](Run& run) { grow_records(run, format); });
+  for (int format : {1, 5})
+    add("records cdf" + std::to_string(format), [format](Run& run) { grow_records(run, format); });
   if (can_switch()) add("pieces over records", pieces_over_records);
   add("waits", wait_in_all_ways);
   add("buffered", buffered_puts);
@@ -833,7 +864,8 @@ int main(int argc, char** argv) {
     const double begin = MPI_Wtime();
     const bool same = same_on_both(name, comm, program);
     if (!same) ++failed;
-    if (rank == 0) std::printf("%-24s %s  %.2f s\n", name.c_str(), same ? "same" : "DIFFERS", MPI_Wtime() - begin);
+    if (rank == 0)
+      std::printf("%-24s %s  %.2f s\n", name.c_str(), same ? "same" : "DIFFERS", MPI_Wtime() - begin);
   };
   for (const Scenario& scenario : scenarios()) {
     if (only.empty() || only == scenario.name) run(scenario.name, MPI_COMM_WORLD, scenario.program);

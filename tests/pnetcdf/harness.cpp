@@ -5,7 +5,8 @@
 
 namespace forebay::test {
 
-Run::Run(MPI_Comm comm, std::string path, bool forebay) : comm_(comm), path_(std::move(path)), forebay_(forebay) {
+Run::Run(MPI_Comm comm, std::string path, bool forebay)
+    : comm_(comm), path_(std::move(path)), forebay_(forebay) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
 }
@@ -24,7 +25,8 @@ void Run::expect_driver(int file) {
     MPI_Info_free(&info);
   }
   if ((found != 0) == forebay_) return;
-  std::fprintf(stderr, "%s: the driver of this run is not %s\n", path_.c_str(), forebay_ ? "Forebay's" : "PnetCDF's own");
+  std::fprintf(stderr, "%s: the driver of this run is not %s\n", path_.c_str(),
+               forebay_ ? "Forebay's" : "PnetCDF's own");
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 

@@ -1,6 +1,6 @@
-// Runs one PnetCDF program on PnetCDF's own driver and on Forebay's, and compares everything that the program could see: every
-// return code and value it logged, on every rank, and the file, byte for byte. Both runs in one process (two_runs.cpp), or one of
-// them, to be compared from outside (one_run.cpp).
+// Runs one PnetCDF program on PnetCDF's own driver and on Forebay's, and compares everything that the program
+// could see: every return code and value it logged, on every rank, and the file, byte for byte. Both runs in
+// one process (two_runs.cpp), or one of them, to be compared from outside (one_run.cpp).
 #pragma once
 
 #include <mpi.h>
@@ -49,8 +49,8 @@ class Run {
 
 using Program = std::function<void(Run&)>;
 
-/// Collective over `comm`. Runs the program twice and compares; says what differs on stderr. Both files are removed when they
-/// are equal; else the logs are left beside them.
+/// Collective over `comm`. Runs the program twice and compares; says what differs on stderr. Both files are
+/// removed when they are equal; else the logs are left beside them.
 bool same_on_both(const std::string& name, MPI_Comm comm, const Program& program);
 
 /// Which driver PnetCDF gets at the next create or open; where that can be chosen.

@@ -1,5 +1,5 @@
-// One run on the driver that is loaded, which the environment names; what it logged is left beside the file, for another run to be
-// compared with.
+// One run on the driver that is loaded, which the environment names; what it logged is left beside the file,
+// for another run to be compared with.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -19,6 +19,8 @@ bool same_on_both(const std::string& name, MPI_Comm comm, const Program& program
 
 void use_forebay(bool) {}
 
-bool can_switch() { return false; }
+bool can_switch() {
+  return false;
+}
 
 }  // namespace forebay::test

@@ -1,5 +1,5 @@
-// An ordinary program that writes a PnetCDF file and knows nothing of Forebay: `plain_program PATH`. Its first rank prints what
-// every call returned on every rank; its exit status tells whether all was well.
+// An ordinary program that writes a PnetCDF file and knows nothing of Forebay: `plain_program PATH`. Its
+// first rank prints what every call returned on every rank; its exit status tells whether all was well.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -22,7 +22,8 @@ int note(const char* what, int err) {
 void write_file(const char* path, int rank, int ranks, MPI_Info info) {
   constexpr MPI_Offset width = 20000;
   int file = -1, t = -1, x = -1, dims[2], field = -1, map = -1;
-  if (note("create", ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &file)) != NC_NOERR) return;
+  if (note("create", ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &file)) != NC_NOERR)
+    return;
   note("dim", ncmpi_def_dim(file, "t", NC_UNLIMITED, &t));
   note("dim", ncmpi_def_dim(file, "x", width * ranks, &x));
   dims[0] = t;
@@ -35,10 +36,12 @@ void write_file(const char* path, int rank, int ranks, MPI_Info info) {
   note("put", ncmpi_put_vara_int_all(file, map, start + 1, count + 1, numbers.data()));
   std::vector<float> values(static_cast<std::size_t>(width));
   for (int record = 0; record < 3; ++record) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) * 0.5f + static_cast<float>(record);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i) * 0.5f + static_cast<float>(record);
     std::vector<MPI_Offset> places(static_cast<std::size_t>(width / 10) * 2), lengths(places.size());
     std::vector<MPI_Offset*> starts, counts;
-    for (std::size_t piece = 0; piece < places.size() / 2; ++piece) {  // every rank's pieces between the others'
+    for (std::size_t piece = 0; piece < places.size() / 2;
+         ++piece) {  // every rank's pieces between the others'
       places[2 * piece] = record;
       places[2 * piece + 1] = (static_cast<MPI_Offset>(piece) * ranks + rank) * 10;
       lengths[2 * piece] = 1;
@@ -47,8 +50,8 @@ void write_file(const char* path, int rank, int ranks, MPI_Info info) {
       counts.push_back(&lengths[2 * piece]);
     }
     int request = NC_REQ_NULL, status = NC_NOERR;
-    note("iput", ncmpi_iput_varn_float(file, field, static_cast<int>(starts.size()), starts.data(), counts.data(), values.data(),
-                                       &request));
+    note("iput", ncmpi_iput_varn_float(file, field, static_cast<int>(starts.size()), starts.data(),
+                                       counts.data(), values.data(), &request));
     if (note("wait", ncmpi_wait_all(file, 1, &request, &status)) == NC_NOERR) note("status", status);
   }
   note("close", ncmpi_close(file));

@@ -1,8 +1,9 @@
-// Random PnetCDF programs, the same on PnetCDF's own driver and on Forebay's: `--seed N --count K [--steps S]`. A failing
-// program is told by its seed.
+// Random PnetCDF programs, the same on PnetCDF's own driver and on Forebay's: `--seed N --count K [--steps
+// S]`. A failing program is told by its seed.
 //
-// What a program does is drawn from the seed alone, the same on all ranks; what a rank contributes, from seed and rank. Ranks
-// never write the same element in one call, and requests of one wait never overlap, since PnetCDF leaves the outcome open.
+// What a program does is drawn from the seed alone, the same on all ranks; what a rank contributes, from seed
+// and rank. Ranks never write the same element in one call, and requests of one wait never overlap, since
+// PnetCDF leaves the outcome open.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -31,7 +32,9 @@ class Dice {
     return z ^ (z >> 31);
   }
   /// 0 … n-1
-  std::int64_t below(std::int64_t n) { return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)); }
+  std::int64_t below(std::int64_t n) {
+    return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
+  }
   bool one_in(std::int64_t n) { return below(n) == 0; }
   template <class C>
   auto& pick(C& choices) {
@@ -45,8 +48,8 @@ class Dice {
 struct Var {
   int id;
   nc_type type;
-  std::vector<int> dims;           // ids
-  std::vector<MPI_Offset> shape;   // [0] is 0 for a record variable
+  std::vector<int> dims;          // ids
+  std::vector<MPI_Offset> shape;  // [0] is 0 for a record variable
   bool is_record = false;
 };
 
@@ -84,7 +87,9 @@ class Player {
   static constexpr MPI_Offset attached_bytes = 200000;
   static constexpr int slots = 4;  // requests of a rank in one wait
 
-  int mode() const { return NC_CLOBBER | (format_ == 5 ? NC_64BIT_DATA : format_ == 2 ? NC_64BIT_OFFSET : 0); }
+  int mode() const {
+    return NC_CLOBBER | (format_ == 5 ? NC_64BIT_DATA : format_ == 2 ? NC_64BIT_OFFSET : 0);
+  }
 
   Dice mine() { return Dice(all_.next() ^ (static_cast<std::uint64_t>(run_.rank() + 1) * 0x51ED270B0A1u)); }
 
@@ -102,7 +107,8 @@ class Player {
       for (std::int64_t d = all_.below(4); d > 0; --d) v.dims.push_back(1 + static_cast<int>(all_.below(4)));
       for (int d : v.dims) v.shape.push_back(dims_[static_cast<std::size_t>(d)]);
       const std::string name = "v" + std::to_string(vars_.size());
-      run_.code("def_var", ncmpi_def_var(file_, name.c_str(), v.type, static_cast<int>(v.dims.size()), v.dims.data(), &v.id));
+      run_.code("def_var", ncmpi_def_var(file_, name.c_str(), v.type, static_cast<int>(v.dims.size()),
+                                         v.dims.data(), &v.id));
       if (all_.one_in(4) && v.type != NC_CHAR) {
         const int fill = 42;
         run_.code("fill value", ncmpi_put_att_int(file_, v.id, "_FillValue", v.type, 1, &fill));
@@ -133,10 +139,10 @@ class Player {
     run_.value("nreqs", pending);
   }
 
-  // Chooses this rank's part of the variable: slot `slot` of this rank along the longest dimension (or among the records).
-  // `lists`: with varn, or with anything else; in one collective call PnetCDF wants the same of all ranks.
-  Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists,
-            bool may_grow = true) {
+  // Chooses this rank's part of the variable: slot `slot` of this rank along the longest dimension (or among
+  // the records). `lists`: with varn, or with anything else; in one collective call PnetCDF wants the same of
+  // all ranks.
+  Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists, bool may_grow = true) {
     Call call;
     call.variable = v.id;
     call.type = v.type;
@@ -159,7 +165,8 @@ class Player {
       if (v.is_record) {
         low[0] = dice.below(known_records + 3);
         high[0] = low[0] + 1 + dice.below(3);
-        if (!may_grow) low[0] = std::min(low[0], known_records - 1), high[0] = std::min(high[0], known_records);
+        if (!may_grow)
+          low[0] = std::min(low[0], known_records - 1), high[0] = std::min(high[0], known_records);
       }
     }
     draw_shape(dice, call, low, high, v.is_record, lists);
@@ -167,8 +174,8 @@ class Player {
     return call;
   }
 
-  void draw_shape(Dice& dice, Call& call, const std::vector<MPI_Offset>& low, const std::vector<MPI_Offset>& high,
-                  bool record, bool lists) {
+  void draw_shape(Dice& dice, Call& call, const std::vector<MPI_Offset>& low,
+                  const std::vector<MPI_Offset>& high, bool record, bool lists) {
     const std::size_t dims = low.size();
     constexpr std::array blocks{Shape::var1, Shape::vara, Shape::vars, Shape::varm};
     call.shape = lists ? Shape::varn : dice.pick(blocks);
@@ -211,7 +218,8 @@ class Player {
     if (call.shape == Shape::varm) {  // the dimensions in another order, perhaps with room between
       std::vector<std::size_t> order(dims);
       for (std::size_t d = 0; d < dims; ++d) order[d] = d;
-      for (std::size_t d = dims; d > 1; --d) std::swap(order[d - 1], order[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(d)))]);
+      for (std::size_t d = dims; d > 1; --d)
+        std::swap(order[d - 1], order[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(d)))]);
       call.imap.assign(dims, 1);
       MPI_Offset pitch = 1;
       for (std::size_t d : order) {
@@ -222,7 +230,8 @@ class Player {
   }
 
   // Cuts the box into pieces and leaves some out.
-  void draw_pieces(Dice& dice, Call& call, std::vector<MPI_Offset> low, std::vector<MPI_Offset> high, int depth) {
+  void draw_pieces(Dice& dice, Call& call, std::vector<MPI_Offset> low, std::vector<MPI_Offset> high,
+                   int depth) {
     if (depth < 5 && !dice.one_in(4)) {
       const auto d = static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(low.size())));
       if (high[d] - low[d] >= 2) {
@@ -304,7 +313,8 @@ class Player {
     call.type = v.type;
     call.memory = memory_of(v.type);
     call.elements = 1;
-    for (std::size_t d = 0; d < v.dims.size(); ++d) call.elements *= v.is_record && d == 0 ? records() : v.shape[d];
+    for (std::size_t d = 0; d < v.dims.size(); ++d)
+      call.elements *= v.is_record && d == 0 ? records() : v.shape[d];
     if (call.elements > 20000) return;
     fill_buffer(call, all_.next(), false);
     run_.code("put_var_all", perform(file_, call));
@@ -336,9 +346,11 @@ class Player {
     if (all_.one_in(3)) std::reverse(ids.begin(), ids.end());
     statuses.resize(ids.size(), -1);
     if (all_.one_in(2)) {
-      run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(), all_.one_in(2) ? statuses.data() : nullptr));
+      run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(),
+                                           all_.one_in(2) ? statuses.data() : nullptr));
     } else {
-      run_.code("wait_all all", ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
+      run_.code("wait_all all",
+                ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
     }
     for (int id : ids) run_.value("id", id);
     for (int status : statuses) run_.value("status", status);
@@ -363,8 +375,8 @@ class Player {
     run_.value("left", pending_.size());
   }
 
-  // One rank at a time, within what is there: MPI-IO may read, change and write back what lies between independent pieces, and
-  // gets it wrong behind the end of the file.
+  // One rank at a time, within what is there: MPI-IO may read, change and write back what lies between
+  // independent pieces, and gets it wrong behind the end of the file.
   void independent_section() {
     put_last_elements(run_, file_);
     run_.code("begin_indep", ncmpi_begin_indep_data(file_));
@@ -379,7 +391,8 @@ class Player {
         if (call.shape == Shape::varn && call.starts.empty()) continue;
         call.method = dice.one_in(2) ? Method::independent : dice.one_in(2) ? Method::iput : Method::bput;
         // PnetCDF leaves an independent varn undone when a value is out of range.
-        if (call.method == Method::independent && call.shape == Shape::varn) fill_buffer(call, dice.next(), false);
+        if (call.method == Method::independent && call.shape == Shape::varn)
+          fill_buffer(call, dice.next(), false);
         run_.code(std::string(name_of(call.method)) + " " + name_of(call.shape), perform(file_, call));
         if (call.method != Method::independent) {
           int status = -1;
@@ -416,8 +429,10 @@ class Player {
       MPI_Offset n = 1;
       for (MPI_Offset c : count) n *= c;
       std::vector<std::byte> values(static_cast<std::size_t>(n) * 8 + 8);
-      run_.code("get", ncmpi_get_vara_all(file_, v.id, start.data(), count.data(), values.data(), n, mpi_type_of(memory_of(v.type))));
-      run_.value("contents", hash_of(values.data(), static_cast<std::size_t>(n) * size_of(memory_of(v.type))));
+      run_.code("get", ncmpi_get_vara_all(file_, v.id, start.data(), count.data(), values.data(), n,
+                                          mpi_type_of(memory_of(v.type))));
+      run_.value("contents",
+                 hash_of(values.data(), static_cast<std::size_t>(n) * size_of(memory_of(v.type))));
     }
   }
 
@@ -437,19 +452,27 @@ class Player {
       case 0:
       case 1:
       case 2:
-      case 3: return put_collectively(busy_.empty());
+      case 3:
+        return put_collectively(busy_.empty());
       case 4:
-      case 5: return post_group();
+      case 5:
+        return post_group();
       case 6:
-      case 7: return finish_pending();
-      case 8: return independent_section();
-      case 9: return redefine();
-      case 10: return cancel_some();
+      case 7:
+        return finish_pending();
+      case 8:
+        return independent_section();
+      case 9:
+        return redefine();
+      case 10:
+        return cancel_some();
       case 11:
         run_.code("sync", ncmpi_sync(file_));
         return sizes();
-      case 12: return all_.one_in(2) ? put_whole() : read_back();
-      case 13: return all_.one_in(2) ? reopen() : rename();
+      case 12:
+        return all_.one_in(2) ? put_whole() : read_back();
+      case 13:
+        return all_.one_in(2) ? reopen() : rename();
     }
   }
 
@@ -489,9 +512,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int failed = 0;
   for (int i = 0; i < count; ++i, ++seed) {
-    if (same_on_both("random " + std::to_string(seed), MPI_COMM_WORLD, [&](Run& run) { Player(run, seed, steps).play(); })) continue;
+    if (same_on_both("random " + std::to_string(seed), MPI_COMM_WORLD,
+                     [&](Run& run) { Player(run, seed, steps).play(); }))
+      continue;
     ++failed;
-    if (rank == 0) std::fprintf(stderr, "reproduce with --seed %llu --count 1 --steps %d\n", static_cast<unsigned long long>(seed), steps);
+    if (rank == 0)
+      std::fprintf(stderr, "reproduce with --seed %llu --count 1 --steps %d\n",
+                   static_cast<unsigned long long>(seed), steps);
     if (failed >= 5) break;
   }
   if (rank == 0) std::printf("%d programs, %d differ\n", count, failed);

@@ -23,7 +23,8 @@ extern "C" __attribute__((visibility("default"))) const void* ncmpio_inq_driver(
   if (dladdr(reinterpret_cast<void*>(&ncmpi_create), &where) == 0) std::abort();
   void* library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   const auto stock = reinterpret_cast<void* (*)()>(dlsym(library, "ncmpio_inq_driver"));
-  if (stock == nullptr || reinterpret_cast<void*>(stock) == reinterpret_cast<void*>(&ncmpio_inq_driver)) std::abort();
+  if (stock == nullptr || reinterpret_cast<void*>(stock) == reinterpret_cast<void*>(&ncmpio_inq_driver))
+    std::abort();
   return forebay_is_used ? forebay_pnetcdf_attach(stock(), library) : stock();
 }
 
@@ -45,8 +46,10 @@ bool same_files(const std::string& name, const std::string& one, const std::stri
     if (a[i] == b[i]) continue;
     if (differing++ == 0) at = i;
   }
-  std::fprintf(stderr, "%s: files differ: stock %zu bytes, forebay %zu bytes, %zu bytes differ, the first at %zu (%s, %s)\n",
-               name.c_str(), a.size(), b.size(), differing, at, one.c_str(), two.c_str());
+  std::fprintf(
+      stderr,
+      "%s: files differ: stock %zu bytes, forebay %zu bytes, %zu bytes differ, the first at %zu (%s, %s)\n",
+      name.c_str(), a.size(), b.size(), differing, at, one.c_str(), two.c_str());
   return false;
 }
 
@@ -62,8 +65,9 @@ bool same_logs(const std::string& name, const Run& stock, const Run& forebay) {
       before = x;
       continue;
     }
-    std::fprintf(stderr, "%s: rank %d: line %d: stock \"%s\", forebay \"%s\" (after \"%s\")\n", name.c_str(), stock.rank(),
-                 line, more_a ? x.c_str() : "(end)", more_b ? y.c_str() : "(end)", before.c_str());
+    std::fprintf(stderr, "%s: rank %d: line %d: stock \"%s\", forebay \"%s\" (after \"%s\")\n", name.c_str(),
+                 stock.rank(), line, more_a ? x.c_str() : "(end)", more_b ? y.c_str() : "(end)",
+                 before.c_str());
     return false;
   }
 }
@@ -94,8 +98,12 @@ bool same_on_both(const std::string& name, MPI_Comm comm, const Program& program
   return same == 1;
 }
 
-void use_forebay(bool on) { forebay_is_used = on; }
+void use_forebay(bool on) {
+  forebay_is_used = on;
+}
 
-bool can_switch() { return true; }
+bool can_switch() {
+  return true;
+}
 
 }  // namespace forebay::test

@@ -98,7 +98,8 @@ inline void check_cursor(Cursor& cursor, const Moves& moves, const Walk& walk, R
   ASSERT_LE(alignment, 4096);
   ASSERT_EQ(alignment & (alignment - 1), 0);
 
-  if (random.one_in(3)) {  // a walk that is broken off leaves nothing behind, as when somebody only looks at the first runs
+  if (random.one_in(3)) {  // a walk that is broken off leaves nothing behind, as when somebody only looks at
+                           // the first runs
     cursor.start(random.one_in(2) ? walk.round_bytes : std::int64_t{1} << 40);
     std::vector<Run> first(static_cast<std::size_t>(random(1, 3)));
     cursor.take(kNoOffset, first);

@@ -1,5 +1,5 @@
-/* Writes a dataset with Forebay's driver, one element in `size` from each rank, and reads it back with the stock one.
- * Compiled with -DPLUGIN it knows nothing of Forebay, and HDF5_DRIVER chooses the driver. */
+/* Writes a dataset with Forebay's driver, one element in `size` from each rank, and reads it back with the
+ * stock one. Compiled with -DPLUGIN it knows nothing of Forebay, and HDF5_DRIVER chooses the driver. */
 #ifndef PLUGIN
 #include <forebay/hdf5.h>
 #endif
@@ -8,22 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(call)                                       \
-  do {                                                    \
-    if ((call) < 0) {                                     \
-      fprintf(stderr, "line %d: %s\n", __LINE__, #call);  \
-      MPI_Abort(MPI_COMM_WORLD, 1);                       \
-    }                                                     \
+#define CHECK(call)                                      \
+  do {                                                   \
+    if ((call) < 0) {                                    \
+      fprintf(stderr, "line %d: %s\n", __LINE__, #call); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                      \
+    }                                                    \
   } while (0)
 
 enum { PER_RANK = 1000 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, size, wrong = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const char *path = argc > 1 ? argv[1] : "installed.h5";
+  const char* path = argc > 1 ? argv[1] : "installed.h5";
 
   hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
 #ifndef PLUGIN
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   CHECK(H5Pclose(dxpl));
 
   if (rank == 0) {
-    int *all = malloc(dims * sizeof(int));
+    int* all = malloc(dims * sizeof(int));
     /* Not with the default list: HDF5_DRIVER makes that a collective one. */
     hid_t serial = H5Pcreate(H5P_FILE_ACCESS);
     CHECK(H5Pset_fapl_sec2(serial));
