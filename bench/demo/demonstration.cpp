@@ -106,7 +106,7 @@ Demonstration::Demonstration(DemoOptions options)
   for (const Form& form : all_forms) {
     if (!options_.only.empty() && form.library != options_.only) continue;
     for (const Stack stack : {Stack::Romio, Stack::Ompio, Stack::Forebay, Stack::ForebayNull})
-      results_.ways.push_back({form, stack, {}, std::nullopt});
+      results_.ways.push_back({form, stack, {}, std::nullopt, nullptr});
     if (results_.verdicts.empty() || results_.verdicts.back().library != form.library)
       results_.verdicts.push_back({form.library, true});
   }
@@ -235,7 +235,7 @@ void Demonstration::carry_out(const Step& step) {
   }
   if (step.way != nullptr && !is_stock(step.way->stack)) {
     try {
-      check_active(*step.way, stats, out);
+      step.way->report = check_active(*step.way, stats, out);
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -248,8 +248,8 @@ void Demonstration::carry_out(const Step& step) {
     if (!left.empty()) scratch_->remove(fs::path(left).filename());
 }
 
-void Demonstration::check_active(const WayResult& way, const std::string& stats,
-                                 const std::string& out) const {
+nlohmann::json Demonstration::check_active(const WayResult& way, const std::string& stats,
+                                           const std::string& out) const {
   const nlohmann::json report = read_json(stats);
   if (!report.is_object() || !report.contains("files") || !report["files"].is_array())
     throw std::runtime_error("Forebay was not active: it left no report in " + stats);
@@ -263,7 +263,7 @@ void Demonstration::check_active(const WayResult& way, const std::string& stats,
     if (bytes < results_.bytes)
       throw std::runtime_error(
           fmt::format("only {} of {} bytes went through Forebay", bytes, results_.bytes));
-    return;
+    return file;
   }
   throw std::runtime_error(
       fmt::format("Forebay was not active: its report does not know {}: {}", out, report.dump()));

@@ -58,7 +58,7 @@ class Demonstration {
   void carry_out(const Step& step);
   Command command_for(const Step& step, const std::string& out, const std::string& stats,
                       const std::string& json, const std::string& ready) const;
-  void check_active(const WayResult& way, const std::string& stats, const std::string& out) const;
+  nlohmann::json check_active(const WayResult& way, const std::string& stats, const std::string& out) const;
   void check_file(const Step& step, const std::string& out);
   void weigh(const Step& step, std::int64_t peak, int ranks);
 

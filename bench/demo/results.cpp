@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace forebay::demo {
 namespace {
@@ -46,6 +45,24 @@ std::string row(const Results& results, const std::string& name, const std::vect
                   typical.write, typical.close, median_total(runs), own, limit > 0 ? own / limit : 0);
   if (extra_memory) line += fmt::format("{:>14.1f}", *extra_memory / (1 << 20));
   return line + "\n";
+}
+
+std::int64_t number(const nlohmann::json& report, const char* pointer) {
+  return report.value(nlohmann::json::json_pointer(pointer), std::int64_t{0});
+}
+
+// What became of the pieces, as Forebay's report tells it.
+std::string coalescing(const nlohmann::json& report) {
+  if (!report.is_object() || !report.contains("after_node_coalescing")) return "";
+  std::string text = fmt::format("  {} pieces came out of {} node{} as {} runs", number(report, "/pieces"),
+                                 number(report, "/nodes"), number(report, "/nodes") == 1 ? "" : "s",
+                                 number(report, "/after_node_coalescing/runs"));
+  if (number(report, "/nodes") > 1)
+    text += fmt::format("; between nodes {} messages, {} of them puts, {:.1f} MB",
+                        number(report, "/between_nodes/messages"),
+                        number(report, "/between_nodes/one_sided_puts"),
+                        static_cast<double>(number(report, "/between_nodes/bytes")) / 1e6);
+  return text + fmt::format("; {} writes to the file\n", number(report, "/file_writes/count"));
 }
 
 std::vector<Form> forms(const Results& results) {
@@ -139,7 +156,7 @@ std::string table(const Results& results) {
     if (const WayResult* null = results.find(form.api, Stack::ForebayNull))
       text += fmt::format("; {:.2f} times what the path alone takes",
                           median_total(own->runs) / median_total(null->runs));
-    text += "\n";
+    text += "\n" + coalescing(own->report);
   }
   return text;
 }
@@ -177,6 +194,7 @@ nlohmann::json to_json(const Results& results) {
                           {"median_total_s", median_total(way.runs)},
                           {"gb_per_s", rate(results, way.runs)}};
     if (way.extra_memory) one["extra_memory_bytes_per_rank"] = *way.extra_memory;
+    if (!way.report.is_null()) one["report"] = way.report;
     document["ways"].push_back(std::move(one));
   }
   for (const Results::Verdict& one : results.verdicts)

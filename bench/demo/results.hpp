@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +27,7 @@ struct WayResult {
   Stack stack = Stack::Romio;
   std::vector<Timing> runs;
   std::optional<double> extra_memory;  // bytes a rank
+  nlohmann::json report;               // Forebay's, of the last run
 };
 
 struct Results {

@@ -146,7 +146,7 @@ Results sample_results() {
   results.limit = {{0, 1, 0}};
   const Form pnetcdf{"pnetcdf", "pnetcdf", "P"}, one{"hdf5", "hdf5", "H"}, many{"hdf5-multi", "hdf5", "M"};
   const auto add = [&](const Form& form, Stack stack, std::vector<double> seconds) {
-    WayResult way{form, stack, {}, std::nullopt};
+    WayResult way{form, stack, {}, std::nullopt, nullptr};
     for (const double s : seconds) way.runs.push_back({9, s - 0.25, 0.25});
     results.ways.push_back(way);
   };
@@ -180,14 +180,24 @@ TEST(Results, MediansAreOfTheWholeAndOfTheParts) {
 }
 
 TEST(Results, TheDocumentHoldsWhatTheTableShows) {
-  const nlohmann::json document = to_json(sample_results());
+  Results results = sample_results();
+  results.ways[2].report = {{"pieces", 700},
+                            {"nodes", 2},
+                            {"after_node_coalescing", {{"runs", 30}}},
+                            {"between_nodes", {{"messages", 4}, {"one_sided_puts", 3}, {"bytes", 2500000}}},
+                            {"file_writes", {{"count", 9}}}};
+  const nlohmann::json document = to_json(results);
   EXPECT_EQ(document["ways"].size(), 8u);
   EXPECT_EQ(document["results"]["hdf5"]["speedup"], 4.5);
   EXPECT_EQ(document["results"]["pnetcdf"]["identical"], true);
   EXPECT_EQ(document["ways"][2]["stack"], "forebay");
   EXPECT_EQ(document["ways"][2]["median_total_s"], 2.0);
   EXPECT_EQ(document["ways"][2]["gb_per_s"], 0.5);
-  const std::string shown = table(sample_results());
+  EXPECT_EQ(document["ways"][2]["report"]["nodes"], 2);
+  const std::string shown = table(results);
+  EXPECT_THAT(
+      shown, HasSubstr("700 pieces came out of 2 nodes as 30 runs; between nodes 4 messages, 3 of them puts, "
+                       "2.5 MB; 9 writes to the file"));
   EXPECT_THAT(shown, HasSubstr("stock, OMPIO"));
   EXPECT_THAT(shown, HasSubstr("10.0 times as fast as the fastest stock"));
 }
