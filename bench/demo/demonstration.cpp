@@ -92,9 +92,9 @@ Demonstration::Demonstration(DemoOptions options)
     if (::access(program.c_str(), X_OK) != 0)
       throw std::runtime_error(
           fmt::format("{} is not there or cannot be run; build the project first", program));
-  // Two references and the file of the run, and what else a run needs there.
+  // Two references and the files of a run, and what else a run needs there.
   scratch_ =
-      std::make_unique<Scratch>(options_.directory, bytes * 7 / 2 + (std::int64_t{64} << 20), options_.keep);
+      std::make_unique<Scratch>(options_.directory, bytes * 11 / 2 + (std::int64_t{64} << 20), options_.keep);
   results_.place = scratch_->path().parent_path().string();
 
   // More ranks than cores have to be allowed, and to yield.
@@ -112,18 +112,24 @@ Demonstration::Demonstration(DemoOptions options)
   }
 }
 
+bool Demonstration::Step::under_forebay() const {
+  return !ways.empty() && !is_stock(ways.front()->stack);
+}
+
 std::string Demonstration::Step::name() const {
-  if (way == nullptr) return fmt::format("limit, repeat {}", repeat + 1);
-  const std::string what = fmt::format("{}, {}, ", way->form.api, stack_title(way->stack));
-  switch (purpose) {
-    case Purpose::Baseline:
-      return what + "memory without puts";
-    case Purpose::Memory:
-      return what + "memory";
-    case Purpose::Time:
-      break;
-  }
-  return what + fmt::format("repeat {}", repeat + 1);
+  if (ways.empty()) return fmt::format("limit, repeat {}", repeat + 1);
+  const std::string stack = stack_title(ways.front()->stack);
+  if (purpose == Purpose::Time) return fmt::format("{}, repeat {}", stack, repeat + 1);
+  return fmt::format("{}, {}, memory{}", stack, ways.front()->form.api,
+                     purpose == Purpose::Baseline ? " without puts" : "");
+}
+
+std::string Demonstration::Step::tag() const {
+  if (ways.empty()) return fmt::format("limit.{}", repeat);
+  const std::string stack = stack_id(ways.front()->stack);
+  if (purpose == Purpose::Time) return fmt::format("{}.{}", stack, repeat);
+  return fmt::format("{}.{}.{}", stack, ways.front()->form.api,
+                     purpose == Purpose::Memory ? "memory" : "baseline");
 }
 
 std::vector<Demonstration::Step> Demonstration::plan() {
@@ -131,16 +137,23 @@ std::vector<Demonstration::Step> Demonstration::plan() {
   // The runs that are weighed come first: they warm the machine up and leave the references.
   for (WayResult& way : results_.ways) {
     if (!options_.memory || way.stack == Stack::ForebayNull) continue;
-    if (way.stack == Stack::Romio) steps.push_back({&way, Purpose::Baseline});
-    steps.push_back({&way, Purpose::Memory});
+    if (way.stack == Stack::Romio) steps.push_back({{&way}, Purpose::Baseline});
+    steps.push_back({{&way}, Purpose::Memory});
   }
-  // All ways take turns within a repeat, each time in another order; the references have to come first.
-  std::vector<WayResult*> ways;
-  for (WayResult& way : results_.ways) ways.push_back(&way);
-  ways.push_back(nullptr);
+  // All stacks take turns within a repeat, each time in another order; the references have to come first.
+  std::vector<Step> turns;
+  for (const Stack stack : {Stack::Romio, Stack::Ompio, Stack::Forebay, Stack::ForebayNull}) {
+    Step& turn = turns.emplace_back();
+    for (WayResult& way : results_.ways)
+      if (way.stack == stack) turn.ways.push_back(&way);
+  }
+  turns.emplace_back();
   for (int repeat = 0; repeat < options_.repeat; ++repeat) {
-    for (WayResult* way : ways) steps.push_back({way, Purpose::Time, repeat});
-    std::rotate(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(ways.size() / 3 + 1), ways.end());
+    for (Step& turn : turns) {
+      turn.repeat = repeat;
+      steps.push_back(turn);
+    }
+    std::rotate(turns.begin(), turns.begin() + 2, turns.end());
   }
   return steps;
 }
@@ -160,8 +173,9 @@ Results Demonstration::run() {
   return results_;
 }
 
-Command Demonstration::command_for(const Step& step, const std::string& out, const std::string& stats,
-                                   const std::string& json, const std::string& ready) const {
+Command Demonstration::command_for(const Step& step, const std::vector<std::string>& outs,
+                                   const std::string& stats, const std::string& json,
+                                   const std::string& ready) const {
   Command command;
   if (options_.launcher.empty())
     command.words = {"mpirun", "-n", std::to_string(options_.ranks)};
@@ -170,21 +184,24 @@ Command Demonstration::command_for(const Step& step, const std::string& out, con
   const auto add = [&](std::initializer_list<std::string> words) {
     command.words.insert(command.words.end(), words);
   };
-  if (step.way != nullptr && !is_stock(step.way->stack)) {
+  if (step.under_forebay()) {
     std::string hints = options_.hints;
-    if (step.way->stack == Stack::ForebayNull)
+    if (step.ways.front()->stack == Stack::ForebayNull)
       hints += (hints.empty() ? "" : ";") + std::string("forebay_storage=null");
     add({options_.forebay, "run", "--stats", stats});
     if (!hints.empty()) add({"--hints", hints});
   } else {
     for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
       command.environment.emplace_back(name, std::nullopt);
-    if (step.way != nullptr)
-      command.environment.emplace_back("OMPI_MCA_io", step.way->stack == Stack::Romio ? romio_ : "ompio");
+    if (!step.ways.empty())
+      command.environment.emplace_back("OMPI_MCA_io",
+                                       step.ways.front()->stack == Stack::Romio ? romio_ : "ompio");
   }
-  add({options_.writer, "--api", step.way == nullptr ? "limit" : step.way->form.api, "--map", options_.of.map,
-       "--ne", std::to_string(options_.of.ne), "--levels", std::to_string(options_.of.levels), "--records",
-       std::to_string(options_.records), "--out", out, "--json", json});
+  add({options_.writer, "--map", options_.of.map, "--ne", std::to_string(options_.of.ne), "--levels",
+       std::to_string(options_.of.levels), "--records", std::to_string(options_.records), "--json", json});
+  if (step.ways.empty()) add({"--api", "limit"});
+  for (const WayResult* way : step.ways) add({"--api", way->form.api});
+  for (const std::string& out : outs) add({"--out", out});
   if (!ready.empty()) add({"--ready", ready});
   if (step.purpose == Purpose::Baseline) add({"--no-puts"});
   return command;
@@ -192,60 +209,65 @@ Command Demonstration::command_for(const Step& step, const std::string& out, con
 
 void Demonstration::carry_out(const Step& step) {
   const bool timed = step.purpose == Purpose::Time;
-  const std::string tag = step.way == nullptr
-                              ? fmt::format("limit.{}", step.repeat)
-                              : fmt::format("{}.{}.{}", step.way->form.api, stack_id(step.way->stack),
-                                            timed                             ? std::to_string(step.repeat)
-                                            : step.purpose == Purpose::Memory ? "memory"
-                                                                              : "baseline");
-  const std::string extension = step.way == nullptr ? "raw" : step.way->form.library == "hdf5" ? "h5" : "nc";
-  const std::string out = scratch_->file(fmt::format("{}.{}", tag, extension));
+  const std::string tag = step.tag();
+  std::vector<std::string> outs;
+  for (const WayResult* way : step.ways)
+    outs.push_back(scratch_->file(
+        fmt::format("{}.{}.{}", tag, way->form.api, way->form.library == "hdf5" ? "h5" : "nc")));
+  if (outs.empty()) outs.push_back(scratch_->file(tag + ".raw"));
   const std::string json = scratch_->file(tag + ".json"), stats = scratch_->file(tag + ".stats.json");
   const std::string ready = timed ? "" : scratch_->folder(tag + ".ready");
   MemoryWatch memory(ready, options_.ranks);
 
-  const Command command = command_for(step, out, stats, json, ready);
+  const Command command = command_for(step, outs, stats, json, ready);
+  const auto limit = options_.limit * static_cast<int>(outs.size());
   const Outcome outcome =
-      timed ? run_command(command, options_.limit)
-            : run_command(command, options_.limit, [&] { memory.sample(); }, std::chrono::milliseconds(2));
+      timed ? run_command(command, limit)
+            : run_command(command, limit, [&] { memory.sample(); }, std::chrono::milliseconds(2));
   const auto fail = [&](const std::string& why) {
     throw RunFailed(fmt::format("{}: {}\nThe command was: {}\nThe end of its output:\n{}", step.name(), why,
                                 fmt::join(command.words, " "), last_lines(outcome.output, 30)));
   };
   if (outcome.timed_out)
-    fail(fmt::format("it did not end within {} s and was stopped (--timeout allows more)",
-                     options_.limit.count()));
+    fail(fmt::format("it did not end within {} s and was stopped (--timeout allows more)", limit.count()));
   if (outcome.status != 0) fail(fmt::format("it ended with status {}", outcome.status));
   const nlohmann::json said = read_json(json);
-  if (!said.is_object()) fail("it left no timings");
+  if (!said.is_object() || said.at("written").size() != outs.size()) fail("it left no timings");
   if (said.at("ranks") != options_.ranks)
     fail(fmt::format("it ran on {} ranks; --ranks has to say so", said.at("ranks").dump()));
 
-  const Timing timing{said.at("create_s"), said.at("write_s"), said.at("close_s")};
-  fmt::print(stderr, "{:.3f} s\n", timing.total());
   results_.bytes = said.at("bytes");
+  if (timed && !step.ways.empty()) results_.pieces = said.at("pieces");
+  std::string progress;
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    const nlohmann::json& one = said.at("written")[i];
+    const Timing timing{one.at("create_s"), one.at("write_s"), one.at("close_s")};
+    progress +=
+        fmt::format("{}{} {:.3f} s", i == 0 ? "" : ", ", one.at("api").get<std::string>(), timing.total());
+    if (timed) (step.ways.empty() ? results_.limit : step.ways[i]->runs).push_back(timing);
+  }
+  fmt::print(stderr, "{}\n", progress);
   if (!timed) {
     if (!memory.began()) fail("its ranks were never seen");
-    weigh(step, memory.peak(), memory.ranks_seen());
-  } else if (step.way == nullptr) {
-    results_.limit.push_back(timing);
-  } else {
-    step.way->runs.push_back(timing);
-    results_.pieces = said.at("pieces");
+    weigh(*step.ways.front(), step.purpose, memory.peak(), memory.ranks_seen());
   }
-  if (step.way != nullptr && !is_stock(step.way->stack)) {
-    try {
-      step.way->report = check_active(*step.way, stats, out);
-    } catch (const std::exception& error) {
-      fail(error.what());
+  for (std::size_t i = 0; i < step.ways.size(); ++i) {
+    WayResult& way = *step.ways[i];
+    if (step.under_forebay()) {
+      try {
+        way.report = check_active(way, stats, outs[i]);
+      } catch (const std::exception& error) {
+        fail(error.what());
+      }
     }
+    if (step.purpose != Purpose::Baseline && way.stack != Stack::ForebayNull) check_file(way, outs[i]);
   }
-  if (step.way != nullptr && step.purpose != Purpose::Baseline && step.way->stack != Stack::ForebayNull)
-    check_file(step, out);
-  const bool is_reference = std::any_of(references_.begin(), references_.end(),
-                                        [&](const auto& reference) { return reference.second == out; });
-  for (const std::string& left : {json, stats, ready, is_reference ? "" : out})
-    if (!left.empty()) scratch_->remove(fs::path(left).filename());
+  outs.insert(outs.end(), {json, stats, ready});
+  for (const std::string& left : outs) {
+    const bool is_reference = std::any_of(references_.begin(), references_.end(),
+                                          [&](const auto& reference) { return reference.second == left; });
+    if (!left.empty() && !is_reference) scratch_->remove(fs::path(left).filename());
+  }
 }
 
 nlohmann::json Demonstration::check_active(const WayResult& way, const std::string& stats,
@@ -269,10 +291,11 @@ nlohmann::json Demonstration::check_active(const WayResult& way, const std::stri
       fmt::format("Forebay was not active: its report does not know {}: {}", out, report.dump()));
 }
 
-void Demonstration::check_file(const Step& step, const std::string& out) {
+void Demonstration::check_file(const WayResult& way, const std::string& out) {
   const Written written{history_, coverage_};
-  const Form& form = step.way->form;
-  const bool classic = form.library == "pnetcdf", stock = is_stock(step.way->stack);
+  const Form& form = way.form;
+  const std::string name = form.api + ", " + stack_title(way.stack);
+  const bool classic = form.library == "pnetcdf", stock = is_stock(way.stack);
   const auto reference = references_.find(form.library);
   if (reference == references_.end()) {
     const Comparison held = classic ? verify_pnetcdf(out, written) : verify_hdf5(out, written);
@@ -280,7 +303,7 @@ void Demonstration::check_file(const Step& step, const std::string& out) {
       throw RunFailed(
           fmt::format("{}: the stock library's file does not hold what was written: {} elements differ, "
                       "the first is {}",
-                      step.name(), held.differences, held.first));
+                      name, held.differences, held.first));
     references_[form.library] = out;
     return;
   }
@@ -288,7 +311,7 @@ void Demonstration::check_file(const Step& step, const std::string& out) {
                                    : compare_hdf5(reference->second, out);
   if (found.same()) return;
   const std::string message =
-      fmt::format("{} against {}: {} differences, the first is {}", step.name(),
+      fmt::format("{} against {}: {} differences, the first is {}", name,
                   fs::path(reference->second).filename().string(), found.differences, found.first);
   if (stock)
     throw RunFailed("the stock library's own files differ, so that nothing can be compared: " + message);
@@ -299,12 +322,12 @@ void Demonstration::check_file(const Step& step, const std::string& out) {
 
 // Memory beyond that of a stock run of the same form that creates, defines and closes the file and writes
 // nothing.
-void Demonstration::weigh(const Step& step, std::int64_t peak, int ranks) {
+void Demonstration::weigh(WayResult& way, Purpose purpose, std::int64_t peak, int ranks) {
   if (ranks == 0) return;  // all are on other machines
-  if (step.purpose == Purpose::Baseline)
-    baseline_memory_[step.way->form.api] = peak;
+  if (purpose == Purpose::Baseline)
+    baseline_memory_[way.form.api] = peak;
   else
-    step.way->extra_memory = static_cast<double>(peak - baseline_memory_.at(step.way->form.api)) / ranks;
+    way.extra_memory = static_cast<double>(peak - baseline_memory_.at(way.form.api)) / ranks;
 }
 
 }  // namespace forebay::demo

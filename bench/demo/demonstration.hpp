@@ -42,25 +42,26 @@ class Demonstration {
   Results run();
 
  private:
-  enum class Purpose {
-    Baseline,
-    Memory,
-    Time
-  };  // the memory of a run that writes nothing, of one that writes; its time
+  // The memory of a run that writes nothing, of one that writes; its time.
+  enum class Purpose { Baseline, Memory, Time };
+  // One launch of the writer. Timed forms share one, since starting ranks takes longer than what they do.
   struct Step {
-    WayResult* way = nullptr;  // nullptr: the limit
+    std::vector<WayResult*> ways;  // of one stack; empty: the limit
     Purpose purpose = Purpose::Time;
     int repeat = 0;
+
+    bool under_forebay() const;
     std::string name() const;
+    std::string tag() const;
   };
 
   std::vector<Step> plan();
   void carry_out(const Step& step);
-  Command command_for(const Step& step, const std::string& out, const std::string& stats,
+  Command command_for(const Step& step, const std::vector<std::string>& outs, const std::string& stats,
                       const std::string& json, const std::string& ready) const;
   nlohmann::json check_active(const WayResult& way, const std::string& stats, const std::string& out) const;
-  void check_file(const Step& step, const std::string& out);
-  void weigh(const Step& step, std::int64_t peak, int ranks);
+  void check_file(const WayResult& way, const std::string& out);
+  void weigh(WayResult& way, Purpose purpose, std::int64_t peak, int ranks);
 
   DemoOptions options_;
   Cutter cut_;

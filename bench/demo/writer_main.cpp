@@ -1,5 +1,5 @@
-// forebay-demo-writer: one run writes one history file in one way and says how long each part took. It knows
-// nothing of Forebay; `forebay run` is put before it, or not.
+// forebay-demo-writer: one run writes the history file in one way or several, one after another, and says how
+// long each part took. It knows nothing of Forebay; `forebay run` is put before it, or not.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <vector>
 
 #include "cases.hpp"
 #include "way.hpp"
@@ -20,7 +22,8 @@ namespace forebay::demo {
 namespace {
 
 struct Options {
-  std::string api = "pnetcdf", out, json, ready;
+  std::vector<std::string> api, out;  // a file for each way
+  std::string json, ready;
   Case of;
   std::int64_t records = 1;
   bool no_puts = false;
@@ -86,6 +89,13 @@ bool is_complete(const Cutter& cut, int rank, int ranks, MPI_Comm comm) {
   return complete != 0;
 }
 
+std::unique_ptr<Way> make_way(const std::string& api, Workload& workload, MPI_Comm comm, std::int64_t bytes,
+                              bool complete) {
+  if (api == "pnetcdf") return make_pnetcdf_way(workload, comm);
+  if (api == "limit") return make_limit_way(bytes, comm);
+  return make_hdf5_way(workload, comm, api == "hdf5" ? Calls::PerDataset : Calls::PerRecord, complete);
+}
+
 void run(const Options& options) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   int rank = 0, ranks = 1;
@@ -93,38 +103,38 @@ void run(const Options& options) {
   MPI_Comm_size(comm, &ranks);
 
   const Cutter cut = open_case(options.of);
-  const bool through_hdf5 = options.api.starts_with("hdf5");
+  const bool complete = is_complete(cut, rank, ranks, comm);
   Workload workload(cut(rank, ranks), options.records, rank);
   const std::int64_t bytes = sum(workload.bytes(), comm), pieces = sum(workload.pieces(), comm);
-  std::unique_ptr<Way> way;
-  if (through_hdf5)
-    way = make_hdf5_way(workload, comm, options.api == "hdf5" ? Calls::PerDataset : Calls::PerRecord,
-                        is_complete(cut, rank, ranks, comm));
-  else if (options.api == "pnetcdf")
-    way = make_pnetcdf_way(workload, comm);
-  else
-    way = make_limit_way(bytes, comm);
-  const Stopwatch timed(comm);
-  workload.fill(0);
-  way->aim(0);
-  if (!options.ready.empty()) wait_for_watcher(options.ready, rank);
+  nlohmann::json written = nlohmann::json::array();
+  for (std::size_t i = 0; i < options.api.size(); ++i) {
+    const std::string& api = options.api[i];
+    const std::unique_ptr<Way> way = make_way(api, workload, comm, bytes, complete);
+    const Stopwatch timed(comm);
+    workload.fill(0);
+    way->aim(0);
+    if (!options.ready.empty()) wait_for_watcher(options.ready, rank);
 
-  const double create = timed([&] { way->create(options.out); });
-  double write = 0;
-  const std::int64_t rounds = options.no_puts ? 0 : options.api == "limit" ? 1 : options.records;
-  for (std::int64_t record = 0; record < rounds; ++record) {
-    if (record > 0) {
-      workload.fill(record);
-      way->aim(record);
+    const double create = timed([&] { way->create(options.out[i]); });
+    double write = 0;
+    const std::int64_t rounds = options.no_puts ? 0 : api == "limit" ? 1 : options.records;
+    for (std::int64_t record = 0; record < rounds; ++record) {
+      if (record > 0) {
+        workload.fill(record);
+        way->aim(record);
+      }
+      write += timed([&] { way->write(record); });
     }
-    write += timed([&] { way->write(record); });
+    const double close = timed([&] { way->close(); });
+    written.push_back({{"api", api}, {"create_s", create}, {"write_s", write}, {"close_s", close}});
   }
-  const double close = timed([&] { way->close(); });
 
   if (rank == 0 && !options.json.empty()) {
-    const nlohmann::json result = {
-        {"api", options.api}, {"ranks", ranks}, {"create_s", create}, {"write_s", write},
-        {"close_s", close},   {"bytes", bytes}, {"pieces", pieces},   {"records", options.records}};
+    const nlohmann::json result = {{"ranks", ranks},
+                                   {"bytes", bytes},
+                                   {"pieces", pieces},
+                                   {"records", options.records},
+                                   {"written", written}};
     std::ofstream file(options.json);
     file << result.dump(2) << '\n';
     if (!file.flush()) throw std::runtime_error("cannot write " + options.json);
@@ -137,11 +147,11 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace forebay::demo;
   Options options;
-  CLI::App app("Writes one climate-like history file in one way and says how long it took.");
+  CLI::App app("Writes a climate-like history file in one way or several and says how long each took.");
   app.add_option("--api", options.api,
-                 "pnetcdf, hdf5 (a call a dataset), hdf5-multi (a call a record), limit")
-      ->check(CLI::IsMember({"pnetcdf", "hdf5", "hdf5-multi", "limit"}))
-      ->capture_default_str();
+                 "pnetcdf, hdf5 (a call a dataset), hdf5-multi (a call a record), limit; may be repeated")
+      ->required()
+      ->check(CLI::IsMember({"pnetcdf", "hdf5", "hdf5-multi", "limit"}));
   app.add_option("--map", options.of.map, "\"generated\", or a recorded map (CDF)")->capture_default_str();
   app.add_option("--ne", options.of.ne, "generated: elements along a cube's edge")
       ->check(CLI::Range(1, 1024))
@@ -152,11 +162,15 @@ int main(int argc, char** argv) {
   app.add_option("--records", options.records, "time steps")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_option("--out", options.out, "the file to write")->required();
+  app.add_option("--out", options.out, "the file to write, for each way")->required();
   app.add_option("--json", options.json, "where to put the timings");
   app.add_option("--ready", options.ready,
                  "a folder to announce each rank's pid in, then wait for a file \"go\" there");
   app.add_flag("--no-puts", options.no_puts, "create, define and close the file, and write nothing to it");
+  app.callback([&] {
+    if (options.api.size() != options.out.size())
+      throw CLI::ValidationError("--out", "each --api needs a file of its own");
+  });
   CLI11_PARSE(app, argc, argv);
 
   MPI_Init(&argc, &argv);
