@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
 #include "engine/bypass.hpp"
+#include "engine/guess.hpp"
 #include "engine/node_set.hpp"
 #include "engine/report_at_close.hpp"
 #include "layout/layout.hpp"
@@ -23,7 +26,10 @@ namespace {
 
 constexpr std::int64_t kDefaultStripe = 1 << 20;
 constexpr std::size_t kMostAgreed = 8;
-static_assert(3 + kMostAgreed <= NodeWindow::kMostAgreed);
+// What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
+// know follows.
+enum Agreed : std::size_t { kFirst, kAlignment, kWell, kGuess, kGuessMax, kNext, kAgreed };
+static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 
@@ -91,14 +97,16 @@ struct File::State {
   Layout layout{kDefaultStripe, kDefaultStripe, 1};
   Counters counters;
   Bypass bypass;
+  Guess guess;
   Status deferred;
   bool readable = true;
 
   Status open_storage(bool writable);
   void choose_layout();
-  Status flush_rounds(std::span<const Put> puts, std::int64_t first, std::int64_t alignment);
+  Flush flush_over(Window& window);
+  Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
-  void agree_least(std::span<std::int64_t> values);
+  void agree_least(Window* window, std::span<std::int64_t> values);
 };
 
 File::File() : state_(std::make_unique<State>()) {}
@@ -243,64 +251,95 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
     live.clear();
   }
 
-  // One message: where the first byte lies, how runs are aligned, whether all is well, and what the caller
-  // wants to know.
-  std::array<std::int64_t, 3 + kMostAgreed> agreed{};
-  agreed[0] = kNoOffset;
-  agreed[1] = std::min(kMostAlignment, s.layout.stripe_bytes() & -s.layout.stripe_bytes());
-  agreed[2] = mine.ok() ? 0 : -1;
-  for (const Put& put : live) {
-    agreed[0] = std::min(agreed[0], put.cursor->hull().begin);
-    agreed[1] = std::min(agreed[1], put.cursor->alignment());
-  }
-  // Under MPI_MIN the complement of a value turns a maximum into a minimum, without overflow.
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[3 + i] = ~agree_max[i];
-  {
-    const StageTimer timer(s.counters, Stage::agree);
-    s.agree_least({agreed.data(), 3 + agree_max.size()});
-  }
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[3 + i];
+  return s.flush_together(live, std::move(mine), agree_max);
+}
 
-  bool all_well = agreed[2] == 0;
-  if (agreed[0] != kNoOffset) {
-    const Status flushed = s.flush_rounds(live, agreed[0], agreed[1]);
+// The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
+Status File::State::flush_together(std::span<const Put> puts, Status mine,
+                                   std::span<std::int64_t> agree_max) {
+  // One message: where the first byte lies, how runs are aligned, whether all is well, what everybody
+  // guessed, and what the caller wants to know. Under MPI_MIN the complement of a value turns a maximum into
+  // a minimum.
+  std::array<std::int64_t, kAgreed + kMostAgreed> agreed{};
+  agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = agreed[kNext] = kNoOffset;
+  agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
+  agreed[kWell] = mine.ok() ? 0 : -1;
+  std::int64_t end = 0;
+  for (const Put& put : puts) {
+    const Extent hull = put.cursor->hull();
+    agreed[kFirst] = std::min(agreed[kFirst], hull.begin);
+    agreed[kAlignment] = std::min(agreed[kAlignment], put.cursor->alignment());
+    end = std::max(end, hull.end);
+  }
+  for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[kAgreed + i] = ~agree_max[i];
+
+  Window* window = nullptr;
+  Status windowed;
+  if (settings.storage != StorageKind::null) windowed = nodes->window(layout.round_bytes(), window);
+  std::optional<FlushRun> run;
+  if (window != nullptr) run.emplace(flush_over(*window), puts);
+  const int shift = guess.shift();
+  const bool guessing = run && guess.worth_it();
+  if (guessing) {
+    const std::int64_t base = puts.empty() ? 0 : layout.round_begin(agreed[kFirst]);
+    if (end > base + layout.round_bytes() || agreed[kAlignment] < std::int64_t{1} << shift) {
+      agreed[kGuess] = -1;  // no
+    } else {
+      run->guess(base, shift);
+      if (!puts.empty()) agreed[kGuess] = base, agreed[kGuessMax] = ~base;
+      agreed[kNext] = run->next();
+    }
+  }
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree_least(window, {agreed.data(), kAgreed + agree_max.size()});
+  }
+  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[kAgreed + i];
+
+  bool all_well = agreed[kWell] == 0;
+  if (agreed[kFirst] != kNoOffset) {
+    const bool guessed = guessing && agreed[kGuess] >= 0 && agreed[kGuess] == ~agreed[kGuessMax];
+    const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
+    guess.learn(guessing, guessed, agreed_shift);
+    Status flushed = windowed;
+    if (run)
+      flushed =
+          guessed ? run->run_guessed(agreed[kGuess], agreed[kNext]) : run->run(agreed[kFirst], agreed_shift);
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
-    if (s.nodes->topology().nodes > 1) {
-      const StageTimer timer(s.counters, Stage::agree);
+    if (nodes->topology().nodes > 1) {
+      const StageTimer timer(counters, Stage::agree);
       int well = all_well ? 1 : 0;
-      MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, s.comm.get());
+      MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, comm.get());
       all_well = well != 0;
     }
   }
   if (all_well) return {};
-  return spread_failure(s.comm.get(), mine);
+  return spread_failure(comm.get(), mine);
 }
 
-void File::State::agree_least(std::span<std::int64_t> values) {
-  Window* window = nullptr;
-  if (nodes->topology().nodes == 1 && nodes->window(layout.round_bytes(), window).ok()) {
+void File::State::agree_least(Window* window, std::span<std::int64_t> values) {
+  if (window != nullptr && nodes->topology().nodes == 1) {
     // On one node the window is faster than a message, several times over where ranks share cores.
     window->view->agree_least(values);
-    return;
+  } else {
+    // What was scattered on a guess is in memory before the others learn of it.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                  comm.get());
+    std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
-                comm.get());
 }
 
-Status File::State::flush_rounds(std::span<const Put> puts, std::int64_t first, std::int64_t alignment) {
-  Window* window = nullptr;
-  if (Status status = nodes->window(layout.round_bytes(), window); !status.ok()) return status;
+Flush File::State::flush_over(Window& window) {
   const Topology& t = nodes->topology();
-  Flush flush{*window->view, layout, *storage, counters, window->scratch, window->sequence};
+  Flush flush{*window.view, layout, *storage, counters, window.scratch, window.sequence};
   flush.rail = nodes->rail(settings.link);
   flush.node = t.node;
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
-  flush.shift = std::countr_zero(static_cast<std::uint64_t>(alignment));
-  flush.first = first;
   flush.fill_holes = readable;
-  return run_flush(flush, puts);
+  return flush;
 }
 
 Status File::write(std::span<const Put> puts) {

@@ -26,7 +26,7 @@ constexpr std::int64_t kFillBytes = 1 << 20;  // holes are filled in parts of th
 class Aggregator {
  public:
   explicit Aggregator(const Flush& flush) : f_(flush), segments_(static_cast<std::size_t>(flush.nodes)) {
-    const auto words = static_cast<std::size_t>((f_.window.round_bytes() >> f_.shift) / 64 + 1);
+    const auto words = static_cast<std::size_t>((f_.window.round_bytes() >> f_.window.shift()) / 64 + 1);
     if (f_.scratch.merged.size() < words) f_.scratch.merged.resize(words);
     merged_ = f_.scratch.merged.data();
   }
@@ -59,7 +59,7 @@ class Aggregator {
     sizes_.assign(static_cast<std::size_t>(f_.nodes), 0);
     for (std::size_t n = 0; n < segments_.size(); ++n) {
       if (static_cast<int>(n) == f_.node) continue;
-      plans_[n] = plan_message(segments_[n], base, f_.shift, merged_);
+      plans_[n] = plan_message(segments_[n], base, f_.window.shift(), merged_);
       sizes_[n] = plans_[n].total();
       f_.counters.node_runs += plans_[n].runs;
     }
@@ -75,10 +75,10 @@ class Aggregator {
     status.update(f_.rail->transfer(
         [&](int node, std::span<std::byte> out) {
           const auto n = static_cast<std::size_t>(node);
-          pack_message(plans_[n], segments_[n], base_, f_.shift, merged_, buffer_, out.data());
+          pack_message(plans_[n], segments_[n], base_, f_.window.shift(), merged_, buffer_, out.data());
         },
         [&](int, std::span<const std::byte> message) {
-          return unpack_message(message, mine, base_, f_.shift, buffer_, merged_);
+          return unpack_message(message, mine, base_, f_.window.shift(), buffer_, merged_);
         },
         f_.counters));
   }
@@ -90,13 +90,13 @@ class Aggregator {
     pieces.clear();
     for (const Segment& s : segments_[static_cast<std::size_t>(f_.node)]) {
       // In parts, so that the list stays short however many holes there are.
-      const std::int64_t end = (s.end - base_) >> f_.shift;
-      for (std::int64_t part = (s.begin - base_) >> f_.shift; part < end; part += kPartBits) {
+      const std::int64_t end = (s.end - base_) >> f_.window.shift();
+      for (std::int64_t part = (s.begin - base_) >> f_.window.shift(); part < end; part += kPartBits) {
         const std::size_t before = pieces.size();
         for_each_bit_run(merged_, part, std::min(part + kPartBits, end),
                          [&](std::int64_t bit, std::int64_t bits) {
-                           const std::int64_t at = bit << f_.shift;
-                           pieces.push_back({base_ + at, buffer_ + at, bits << f_.shift});
+                           const std::int64_t at = bit << f_.window.shift();
+                           pieces.push_back({base_ + at, buffer_ + at, bits << f_.window.shift()});
                          });
         f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
         if (Status status = fill_holes(before); !status.ok()) return status;
@@ -178,86 +178,114 @@ class Aggregator {
   std::int64_t base_ = 0;
 };
 
-void scatter(const Flush& f, ActiveSet& active, std::int64_t base, int parity) {
-  const StageTimer timer(f.counters, Stage::scatter);
-  std::byte* buffer = f.window.buffer(parity);
-  std::array<Run, kBatch> batch;
-  const std::int64_t limit = base + f.layout.round_bytes();
-  active.visit(limit, [&](const Put& put) {
-    while (const std::size_t n = put.cursor->take(limit, batch)) {
-      const std::span<const Run> runs(batch.data(), n);
-      put.source->produce(runs, buffer, base);
-      f.window.mark(parity, runs, base);
-      f.counters.pieces += static_cast<std::int64_t>(n);
-      for (const Run& run : runs) f.counters.bytes += run.length;
-    }
+}  // namespace
+
+FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
+  attempt([&] {
+    active_ = std::make_unique<ActiveSet>(puts);
+    active_->start(f_.layout.round_bytes());
   });
 }
 
-}  // namespace
+FlushRun::~FlushRun() = default;
 
-Status run_flush(const Flush& f, std::span<const Put> puts) {
-  Status status;
-  std::unique_ptr<ActiveSet> active;
-  std::unique_ptr<Aggregator> aggregator;
-  // A rank without memory gives up its part, never its place: the others count on meeting it in every round.
-  const auto attempt = [&](auto&& work) {
-    try {
-      work();
-    } catch (const std::bad_alloc&) {
-      status.update({Code::no_memory, "no memory for a part of a collective write"});
-    }
-  };
-  attempt([&] {
-    active = std::make_unique<ActiveSet>(puts);
-    active->start(f.layout.round_bytes());
-  });
-  f.window.begin(f.shift);
-  f.window.reset_error();
-
-  if (f.aggregator >= 0) {
-    aggregator = std::make_unique<Aggregator>(f);
-    f.counters.aggregator = 1;
+// A rank without memory gives up its part, never its place: the others count on meeting it in every round.
+template <class Work>
+void FlushRun::attempt(Work&& work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    status_.update({Code::no_memory, "no memory for a part of a collective write"});
+    active_.reset();
   }
-  std::int64_t base = f.layout.round_begin(f.first);
+}
+
+void FlushRun::scatter(std::int64_t base, int parity) {
+  const StageTimer timer(f_.counters, Stage::scatter);
+  f_.window.clear(parity);
+  if (!active_) return;
+  std::byte* buffer = f_.window.buffer(parity);
+  std::array<Run, kBatch> batch;
+  const std::int64_t limit = base + f_.layout.round_bytes();
+  attempt([&] {
+    active_->visit(limit, [&](const Put& put) {
+      while (const std::size_t n = put.cursor->take(limit, batch)) {
+        const std::span<const Run> runs(batch.data(), n);
+        put.source->produce(runs, buffer, base);
+        f_.window.mark(parity, runs, base);
+        f_.counters.pieces += static_cast<std::int64_t>(n);
+        for (const Run& run : runs) f_.counters.bytes += run.length;
+      }
+    });
+  });
+}
+
+void FlushRun::guess(std::int64_t base, int shift) {
+  const std::int64_t pieces = f_.counters.pieces, bytes = f_.counters.bytes;
+  f_.window.begin(shift);
+  scatter(base, 0);
+  guessed_pieces_ = f_.counters.pieces - pieces;
+  guessed_bytes_ = f_.counters.bytes - bytes;
+}
+
+std::int64_t FlushRun::next() const {
+  return active_ ? active_->next() : kNoOffset;
+}
+
+Status FlushRun::run_guessed(std::int64_t base, std::int64_t next) {
+  return rounds(base, true, next);
+}
+
+Status FlushRun::run(std::int64_t first, int shift) {
+  f_.counters.pieces -= guessed_pieces_;
+  f_.counters.bytes -= guessed_bytes_;
+  attempt([&] {
+    if (active_) active_->start(f_.layout.round_bytes());
+  });
+  f_.window.begin(shift);
+  return rounds(f_.layout.round_begin(first), false, kNoOffset);
+}
+
+Status FlushRun::rounds(std::int64_t base, bool scattered, std::int64_t next) {
+  f_.window.reset_error();
+  std::unique_ptr<Aggregator> aggregator;
+  if (f_.aggregator >= 0) {
+    aggregator = std::make_unique<Aggregator>(f_);
+    f_.counters.aggregator = 1;
+  }
   for (int round = 0;; ++round) {
     const int parity = round & 1;
-    f.window.clear(parity);
-    if (active) {
-      attempt([&] { scatter(f, *active, base, parity); });
-      if (!status.ok() && status.code() == Code::no_memory) active.reset();
+    if (round > 0 || !scattered) {
+      scatter(base, parity);
+      const StageTimer timer(f_.counters, Stage::node_wait);
+      next = f_.window.arrive(parity, this->next());
     }
-    std::int64_t next = 0;
-    {
-      const StageTimer timer(f.counters, Stage::node_wait);
-      next = f.window.arrive(parity, active ? active->next() : kNoOffset);
-    }
-    ++f.sequence;
+    ++f_.sequence;
     if (aggregator) {
-      next = aggregator->gather(base, parity, next, status);
-      if (f.nodes > 1 && f.aggregator == 0) f.window.announce(f.sequence, next);
-      aggregator->exchange(status);
+      next = aggregator->gather(base, parity, next, status_);
+      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
+      aggregator->exchange(status_);
       // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
       // owner.
-      if (status.ok()) attempt([&] { status.update(aggregator->write()); });
-      ++f.counters.rounds;
-    } else if (f.nodes > 1) {
-      const StageTimer timer(f.counters, Stage::node_wait);
-      next = f.window.await(f.sequence);
+      if (status_.ok()) attempt([&] { status_.update(aggregator->write()); });
+      ++f_.counters.rounds;
+    } else if (f_.nodes > 1) {
+      const StageTimer timer(f_.counters, Stage::node_wait);
+      next = f_.window.await(f_.sequence);
     }
     if (next == kNoOffset) break;
-    base = f.layout.round_begin(next);
+    base = f_.layout.round_begin(next);
   }
 
-  if (!status.ok()) f.window.set_error(static_cast<int>(status.code()));
-  const StageTimer timer(f.counters, Stage::node_wait);
-  f.window.barrier();
+  if (!status_.ok()) f_.window.set_error(static_cast<int>(status_.code()));
+  const StageTimer timer(f_.counters, Stage::node_wait);
+  f_.window.barrier();
   int failed_rank = 0;
-  const int code = f.window.any_error(&failed_rank);
-  if (code != 0 && status.ok()) {
-    status = {Code::peer, "rank " + std::to_string(failed_rank) + " of this node could not write its part"};
+  const int code = f_.window.any_error(&failed_rank);
+  if (code != 0 && status_.ok()) {
+    status_ = {Code::peer, "rank " + std::to_string(failed_rank) + " of this node could not write its part"};
   }
-  return status;
+  return std::move(status_);
 }
 
 }  // namespace forebay

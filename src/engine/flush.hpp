@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "storage/storage.hpp"
 
 namespace forebay {
+
+class ActiveSet;
 
 /// Working memory of an aggregator, kept between flushes.
 struct FlushScratch {
@@ -35,15 +38,47 @@ struct Flush {
   int node = 0;
   int nodes = 1;
   int aggregator = -1;     ///< this rank's rail number, or -1
-  int shift = 0;           ///< all runs begin and end on multiples of 1 << shift; agreed by all ranks
-  std::int64_t first = 0;  ///< lowest offset that any rank puts; agreed
   bool fill_holes = true;  ///< whether blocks with holes may be read, merged and written whole
 };
 
-/// Moves all puts to the file. Returns this node's outcome after all its owners have written: a failure of
-/// another rank of the node is Code::peer. Whoever flushes over several nodes agrees on the result
-/// afterwards. Between two flushes over one window all its ranks must have met (the agreement on `first` and
-/// `shift` is such a meeting).
-Status run_flush(const Flush& flush, std::span<const Put> puts);
+/// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
+///
+/// A small flush is mostly meetings, so the one in which all ranks agree where it begins can be the first
+/// round's, too: each rank guesses that the flush begins where its own data does, scatters, and says so in
+/// the agreement. Where all guessed the same, the round stands; else everybody begins again.
+class FlushRun {
+ public:
+  FlushRun(const Flush& flush, std::span<const Put> puts);
+  ~FlushRun();
+  FlushRun(const FlushRun&) = delete;
+
+  /// Scatters the round that begins at `base`, which holds this rank's first byte. All ranks that guess have
+  /// the same `shift`, and this rank's runs begin and end on multiples of 1 << shift. Ranks without data have
+  /// to call this, too, with any base.
+  void guess(std::int64_t base, int shift);
+  /// Where this rank's data goes on after the guessed round; kNoOffset: nowhere.
+  std::int64_t next() const;
+
+  /// Goes on with the guessed round, where all ranks with data have guessed `base`; `next` is the least of
+  /// all ranks' next().
+  Status run_guessed(std::int64_t base, std::int64_t next);
+  /// From the start. `first`: the lowest offset that any rank puts; all runs of all ranks begin and end on
+  /// multiples of 1 << shift; both agreed by all ranks.
+  ///
+  /// Both return this node's outcome after all its owners have written: a failure of another rank of the node
+  /// is Code::peer. Whoever flushes over several nodes agrees on the result afterwards.
+  Status run(std::int64_t first, int shift);
+
+ private:
+  template <class Work>
+  void attempt(Work&& work);
+  void scatter(std::int64_t base, int parity);
+  Status rounds(std::int64_t base, bool scattered, std::int64_t next);
+
+  Flush f_;
+  std::unique_ptr<ActiveSet> active_;  // null where memory lacks
+  Status status_;
+  std::int64_t guessed_pieces_ = 0, guessed_bytes_ = 0;
+};
 
 }  // namespace forebay

@@ -69,12 +69,6 @@ std::uint8_t* NodeWindow::summary(int rank, int parity) const {
   return reinterpret_cast<std::uint8_t*>(words(rank, parity)) + round_bytes_ / 8;
 }
 
-void NodeWindow::begin(int shift) {
-  shift_ = shift;
-  clear(0);
-  clear(1);
-}
-
 void NodeWindow::clear(int parity) {
   std::uint64_t* map = words(rank_, parity);
   std::uint8_t* touched = summary(rank_, parity);

@@ -34,12 +34,12 @@ class NodeWindow {
 
   /// Begins a flush whose runs all begin and end on multiples of 1 << shift (at most 12): local, before the
   /// first round.
-  void begin(int shift);
+  void begin(int shift) { shift_ = shift; }
 
   /// Buffer of a round.
   std::byte* buffer(int parity) const { return buffers_ + parity * round_bytes_; }
 
-  /// Forgets what this rank marked in that buffer two rounds ago; to be called before scattering into it.
+  /// Forgets what this rank marked in that buffer two rounds ago; to be called in each round, by every rank.
   void clear(int parity);
 
   /// Marks this rank's runs, whose bytes are in the buffer (the round begins at file offset `origin`).
@@ -58,7 +58,7 @@ class NodeWindow {
   /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number
   /// on every rank).
   void agree_least(std::span<std::int64_t> values);
-  static constexpr std::size_t kMostAgreed = 12;
+  static constexpr std::size_t kMostAgreed = 14;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.

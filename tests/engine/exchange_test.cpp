@@ -139,6 +139,7 @@ TEST(NodeWindow, MergeCountsTheUnionOfAllRanks) {
     for (int r = 0; r < kRanks; ++r) {
       windows.emplace_back(aligned, kRanks, r, kRound);
       windows.back().begin(2);
+      windows.back().clear(trial % 2);
       std::vector<forebay::Run> runs;
       for (int i = 0; i < 200; ++i) {
         const std::int64_t at = static_cast<std::int64_t>(random() % (kRound / 4));
