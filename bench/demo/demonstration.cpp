@@ -113,47 +113,53 @@ Demonstration::Demonstration(DemoOptions options)
 }
 
 bool Demonstration::Step::under_forebay() const {
-  return !ways.empty() && !is_stock(ways.front()->stack);
+  return !is_stock(ways.front()->stack);
 }
 
 std::string Demonstration::Step::name() const {
-  if (ways.empty()) return fmt::format("limit, repeat {}", repeat + 1);
   const std::string stack = stack_title(ways.front()->stack);
-  if (purpose == Purpose::Time) return fmt::format("{}, repeat {}", stack, repeat + 1);
-  return fmt::format("{}, {}, memory{}", stack, ways.front()->form.api,
-                     purpose == Purpose::Baseline ? " without puts" : "");
+  const std::string what =
+      with_limit ? stack + ", and plain writes" : fmt::format("{}, {}", ways.front()->form.api, stack);
+  if (purpose == Purpose::Time) return fmt::format("{}, repeat {}", what, repeat + 1);
+  return what + (purpose == Purpose::Baseline ? ", memory without puts" : ", memory");
 }
 
 std::string Demonstration::Step::tag() const {
-  if (ways.empty()) return fmt::format("limit.{}", repeat);
   const std::string stack = stack_id(ways.front()->stack);
-  if (purpose == Purpose::Time) return fmt::format("{}.{}", stack, repeat);
-  return fmt::format("{}.{}.{}", stack, ways.front()->form.api,
-                     purpose == Purpose::Memory ? "memory" : "baseline");
+  if (with_limit) return fmt::format("{}.{}", stack, repeat);
+  return fmt::format("{}.{}.{}", ways.front()->form.api, stack,
+                     purpose == Purpose::Time     ? std::to_string(repeat)
+                     : purpose == Purpose::Memory ? "memory"
+                                                  : "baseline");
 }
 
 std::vector<Demonstration::Step> Demonstration::plan() {
   std::vector<Step> steps;
   // The runs that are weighed come first: they warm the machine up and leave the references.
+  std::string library;
   for (WayResult& way : results_.ways) {
-    if (!options_.memory || way.stack == Stack::ForebayNull) continue;
-    if (way.stack == Stack::Romio) steps.push_back({{&way}, Purpose::Baseline});
+    if (!options_.memory || (way.stack != Stack::Romio && way.stack != Stack::Forebay)) continue;
+    if (way.form.library != library) steps.push_back({{&way}, Purpose::Baseline});
+    library = way.form.library;
     steps.push_back({{&way}, Purpose::Memory});
   }
-  // All stacks take turns within a repeat, each time in another order; the references have to come first.
+  // All take turns within a repeat, each time in another order; the references have to come first.
   std::vector<Step> turns;
-  for (const Stack stack : {Stack::Romio, Stack::Ompio, Stack::Forebay, Stack::ForebayNull}) {
-    Step& turn = turns.emplace_back();
-    for (WayResult& way : results_.ways)
-      if (way.stack == stack) turn.ways.push_back(&way);
+  Step others{{}, Purpose::Time, 0, true};
+  for (WayResult& way : results_.ways) {
+    if (way.stack == Stack::ForebayNull)
+      others.ways.push_back(&way);
+    else
+      turns.push_back({{&way}, Purpose::Time});
   }
-  turns.emplace_back();
+  turns.push_back(others);
   for (int repeat = 0; repeat < options_.repeat; ++repeat) {
     for (Step& turn : turns) {
       turn.repeat = repeat;
       steps.push_back(turn);
     }
-    std::rotate(turns.begin(), turns.begin() + 2, turns.end());
+    std::rotate(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 3 + 1),
+                turns.end());
   }
   return steps;
 }
@@ -193,14 +199,13 @@ Command Demonstration::command_for(const Step& step, const std::vector<std::stri
   } else {
     for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
       command.environment.emplace_back(name, std::nullopt);
-    if (!step.ways.empty())
-      command.environment.emplace_back("OMPI_MCA_io",
-                                       step.ways.front()->stack == Stack::Romio ? romio_ : "ompio");
+    command.environment.emplace_back("OMPI_MCA_io",
+                                     step.ways.front()->stack == Stack::Romio ? romio_ : "ompio");
   }
   add({options_.writer, "--map", options_.of.map, "--ne", std::to_string(options_.of.ne), "--levels",
        std::to_string(options_.of.levels), "--records", std::to_string(options_.records), "--json", json});
-  if (step.ways.empty()) add({"--api", "limit"});
   for (const WayResult* way : step.ways) add({"--api", way->form.api});
+  if (step.with_limit) add({"--api", "limit"});
   for (const std::string& out : outs) add({"--out", out});
   if (!ready.empty()) add({"--ready", ready});
   if (step.purpose == Purpose::Baseline) add({"--no-puts"});
@@ -214,7 +219,7 @@ void Demonstration::carry_out(const Step& step) {
   for (const WayResult* way : step.ways)
     outs.push_back(scratch_->file(
         fmt::format("{}.{}.{}", tag, way->form.api, way->form.library == "hdf5" ? "h5" : "nc")));
-  if (outs.empty()) outs.push_back(scratch_->file(tag + ".raw"));
+  if (step.with_limit) outs.push_back(scratch_->file(tag + ".raw"));
   const std::string json = scratch_->file(tag + ".json"), stats = scratch_->file(tag + ".stats.json");
   const std::string ready = timed ? "" : scratch_->folder(tag + ".ready");
   MemoryWatch memory(ready, options_.ranks);
@@ -237,14 +242,14 @@ void Demonstration::carry_out(const Step& step) {
     fail(fmt::format("it ran on {} ranks; --ranks has to say so", said.at("ranks").dump()));
 
   results_.bytes = said.at("bytes");
-  if (timed && !step.ways.empty()) results_.pieces = said.at("pieces");
+  if (timed) results_.pieces = said.at("pieces");
   std::string progress;
   for (std::size_t i = 0; i < outs.size(); ++i) {
     const nlohmann::json& one = said.at("written")[i];
     const Timing timing{one.at("create_s"), one.at("write_s"), one.at("close_s")};
     progress +=
         fmt::format("{}{} {:.3f} s", i == 0 ? "" : ", ", one.at("api").get<std::string>(), timing.total());
-    if (timed) (step.ways.empty() ? results_.limit : step.ways[i]->runs).push_back(timing);
+    if (timed) (i < step.ways.size() ? step.ways[i]->runs : results_.limit).push_back(timing);
   }
   fmt::print(stderr, "{}\n", progress);
   if (!timed) {
@@ -325,9 +330,9 @@ void Demonstration::check_file(const WayResult& way, const std::string& out) {
 void Demonstration::weigh(WayResult& way, Purpose purpose, std::int64_t peak, int ranks) {
   if (ranks == 0) return;  // all are on other machines
   if (purpose == Purpose::Baseline)
-    baseline_memory_[way.form.api] = peak;
+    baseline_memory_[way.form.library] = peak;
   else
-    way.extra_memory = static_cast<double>(peak - baseline_memory_.at(way.form.api)) / ranks;
+    way.extra_memory = static_cast<double>(peak - baseline_memory_.at(way.form.library)) / ranks;
 }
 
 }  // namespace forebay::demo

@@ -44,11 +44,14 @@ class Demonstration {
  private:
   // The memory of a run that writes nothing, of one that writes; its time.
   enum class Purpose { Baseline, Memory, Time };
-  // One launch of the writer. Timed forms share one, since starting ranks takes longer than what they do.
+  // One launch of the writer. What is compared has one of its own, as a program that writes one file: after a
+  // first file stock is faster, since malloc then keeps what is freed. The yardsticks share one, for the
+  // time.
   struct Step {
-    std::vector<WayResult*> ways;  // of one stack; empty: the limit
+    std::vector<WayResult*> ways;  // of one stack
     Purpose purpose = Purpose::Time;
     int repeat = 0;
+    bool with_limit = false;
 
     bool under_forebay() const;
     std::string name() const;
@@ -71,7 +74,7 @@ class Demonstration {
   std::unique_ptr<Scratch> scratch_;
   Results results_;
   std::map<std::string, std::string> references_;        // by library: the stock file
-  std::map<std::string, std::int64_t> baseline_memory_;  // by api
+  std::map<std::string, std::int64_t> baseline_memory_;  // by library
 };
 
 }  // namespace forebay::demo

@@ -12,8 +12,8 @@ class Guess {
   /// log2 of the alignment that a guess is made with: that of the last flush.
   int shift() const { return shift_; }
 
-  /// After a flush, `made` and `right` a guess or not. A wrong one costs the scattering of a round, and so the
-  /// next tries come later and later.
+  /// After a flush, `made` and `right` a guess or not. A wrong one costs the scattering of a round, and so
+  /// the next tries come later and later.
   void learn(bool made, bool right, int shift) {
     shift_ = shift;
     if (!made) {
