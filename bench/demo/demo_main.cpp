@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   app.add_flag("--no-memory", no_memory, "leave out the runs whose memory is watched");
+  app.add_flag("--stock-memory", options.stock_memory, "watch the memory of the stock runs, too");
   app.add_flag("--keep", options.keep, "keep the files");
   app.add_option("--forebay", options.forebay, "the forebay command")->capture_default_str();
   app.add_option("--writer", options.writer, "the program that writes")->capture_default_str();

@@ -135,15 +135,7 @@ std::string Demonstration::Step::tag() const {
 
 std::vector<Demonstration::Step> Demonstration::plan() {
   std::vector<Step> steps;
-  // The runs that are weighed come first: they warm the machine up and leave the references.
-  std::string library;
-  for (WayResult& way : results_.ways) {
-    if (!options_.memory || (way.stack != Stack::Romio && way.stack != Stack::Forebay)) continue;
-    if (way.form.library != library) steps.push_back({{&way}, Purpose::Baseline});
-    library = way.form.library;
-    steps.push_back({{&way}, Purpose::Memory});
-  }
-  // All take turns within a repeat, each time in another order; the references have to come first.
+  // All take turns within a repeat, each time in another order; stock first, for a reference.
   std::vector<Step> turns;
   Step others{{}, Purpose::Time, 0, true};
   for (WayResult& way : results_.ways) {
@@ -160,6 +152,14 @@ std::vector<Demonstration::Step> Demonstration::plan() {
     }
     std::rotate(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 3 + 1),
                 turns.end());
+  }
+  // Watching a run slows it down, so these are others.
+  std::string library;
+  for (WayResult& way : results_.ways) {
+    if (!options_.memory || way.stack == Stack::ForebayNull) continue;
+    if (way.form.library != library) steps.push_back({{&way}, Purpose::Baseline});
+    library = way.form.library;
+    if (way.stack == Stack::Forebay || options_.stock_memory) steps.push_back({{&way}, Purpose::Memory});
   }
   return steps;
 }

@@ -23,7 +23,7 @@ struct DemoOptions {
   int repeat = 3;
   std::string directory, launcher, hints, only;
   std::string forebay, writer;  // the programs
-  bool keep = false, memory = true;
+  bool keep = false, memory = true, stock_memory = false;
   std::chrono::seconds limit{120};
 };
 
