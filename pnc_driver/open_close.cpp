@@ -45,7 +45,7 @@ struct Plan {
 int make_plan(MPI_Comm comm, MPI_Info info, Plan& plan) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const Status hints = resolve_settings(info, "", plan.settings);
+  const Status hints = resolve_settings(info, "", rank == 0, plan.settings);
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";

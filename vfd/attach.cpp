@@ -72,7 +72,7 @@ herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
       return {};
     }
     Settings settings;
-    if (Status status = resolve_settings(info, "", settings); !status.ok()) return status;
+    if (Status status = resolve_settings(info, "", false, settings); !status.ok()) return status;
     if (!settings.enabled) {
       stock = true;
       warn_on_root(comm, "HDF5 runs on its stock driver: forebay_enable is off");

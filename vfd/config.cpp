@@ -193,7 +193,8 @@ herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5
     if (mine.flags != 0)
       return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
     Settings settings;  // only to find a mistake where the program can still say so
-    if (Status status = resolve_settings(MPI_INFO_NULL, mine.hints, settings); !status.ok()) return status;
+    if (Status status = resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); !status.ok())
+      return status;
     return select_driver(fapl_id, comm, info, mine);
   }));
 }

@@ -79,7 +79,7 @@ void show_hints(hid_t fapl, MPI_Info used) {
 /// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the
 /// open.
 Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settings& settings) {
-  Status status = resolve_settings(info, f.config.hints, settings);
+  Status status = resolve_settings(info, f.config.hints, f.rank == 0, settings);
   std::array<int, 2> all{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_MIN, comm);
   if (!status.ok()) return status;

@@ -85,8 +85,8 @@ class File {
 };
 
 /// Reads the settings that apply to a file: hint table defaults, then MPI_Info, then `call` ("k=v;k=v" of a
-/// config), then the environment; later ones win. A bad value from MPI_Info warns and is left out; elsewhere
-/// it is an error.
-Status resolve_settings(MPI_Info info, const std::string& call, Settings& settings);
+/// config), then the environment; later ones win. A bad value from MPI_Info is left out, with a warning where
+/// `warn` (one rank of a file is enough); elsewhere it is an error.
+Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings);
 
 }  // namespace forebay

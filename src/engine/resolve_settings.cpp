@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-Status resolve_settings(MPI_Info info, const std::string& call, Settings& settings) {
+Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings) {
   settings = Settings{};
   if (info != MPI_INFO_NULL) {
     int keys = 0;
@@ -20,9 +20,8 @@ Status resolve_settings(MPI_Info info, const std::string& call, Settings& settin
       MPI_Info_get(info, key.data(), MPI_MAX_INFO_VAL, value.data(), &found);
       if (found == 0) continue;
       // A hint is advice: what cannot be followed is said and left out.
-      if (const Status status = set_hint(settings, key.data(), value.data(), Origin::info); !status.ok()) {
-        warn_once(status.message());
-      }
+      const Status status = set_hint(settings, key.data(), value.data(), Origin::info);
+      if (!status.ok() && warn) warn_once(status.message());
     }
   }
   if (Status status = parse_hints(settings, call, Origin::call); !status.ok()) return status;
