@@ -1,5 +1,4 @@
-// Cursors over irregular selections: an encoded list, or the caller's own arrays, placed in the file by a
-// mapping.
+// The cursor over an irregular selection: an encoded list, placed in the file by a mapping.
 #pragma once
 
 #include <memory>
@@ -60,61 +59,5 @@ class PieceListCursor final : public Cursor {
   std::int64_t record_begin_ = 0;        // of the record that holds file_
   std::int64_t record_end_ = kNoOffset;  // where its elements end; kNoOffset without records
 };
-
-/// A blocking call's pieces straight from its arrays: box i begins at starts[i] and extends counts[i] (null,
-/// as a whole or for one box: one element), in an array of `shape` whose dimension 0 may be the record
-/// dimension. Nothing is copied, and the arrays must outlive the cursor. Int is an integer type of the
-/// caller's library.
-template <class Int>
-class DirectListCursor final : public Cursor {
- public:
-  /// Null where a box is not one contiguous run (per record), or where the boxes do not ascend: then build a
-  /// PieceList.
-  static std::unique_ptr<DirectListCursor> make(std::int64_t boxes, const Int* const* starts,
-                                                const Int* const* counts, const Int* shape, int ndims,
-                                                const PieceMapping& mapping);
-
-  Extent hull() const override { return hull_; }
-  std::int64_t alignment() const override { return alignment_; }
-  void start(std::int64_t round_bytes) override;
-  std::int64_t peek() override { return file_; }
-  std::size_t take(std::int64_t limit, std::span<Run> out) override;
-
-  /// Elements of all boxes.
-  std::int64_t elements() const { return elements_; }
-
- private:
-  DirectListCursor() = default;
-
-  struct Box {
-    std::int64_t record;  // 0 without records
-    std::int64_t offset;  // elements, within the record
-    std::int64_t length;  // elements, over all its records
-  };
-  bool contiguous(std::int64_t box) const;
-  Box box(std::int64_t i) const;
-  void next_box();
-  void enter_record(std::int64_t record, std::int64_t offset_bytes);
-
-  std::int64_t boxes_ = 0;
-  const Int* const* starts_ = nullptr;
-  const Int* const* counts_ = nullptr;
-  const Int* shape_ = nullptr;
-  int ndims_ = 0;
-  PieceMapping map_;
-  Extent hull_;
-  std::int64_t alignment_ = 1;
-  std::int64_t elements_ = 0;
-
-  std::int64_t next_ = 0;  // the box after the current one
-  std::int64_t file_ = kNoOffset;
-  std::int64_t stream_ = 0;
-  std::int64_t left_ = 0;
-  std::int64_t record_begin_ = 0;
-  std::int64_t record_end_ = kNoOffset;
-};
-
-extern template class DirectListCursor<long>;
-extern template class DirectListCursor<long long>;
 
 }  // namespace forebay

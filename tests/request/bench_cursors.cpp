@@ -128,40 +128,6 @@ void piece_list_build(benchmark::State& state) {
 }
 BENCHMARK(piece_list_build)->ArgNames({"other_lengths", "pieces"})->ArgsProduct({{0, 3}, {10000, 1000000}});
 
-// A varn call's own arrays, as netCDF has them: three dimensions, one element or a short run each.
-void direct_list(benchmark::State& state) {
-  constexpr std::int64_t boxes = 1000000;
-  const long long shape[] = {0, 100, 4000000};
-  std::vector<long long> starts(boxes * 3), counts(boxes * 3, 1);
-  std::vector<const long long*> start_rows, count_rows;
-  for (std::int64_t i = 0; i < boxes; ++i) {
-    const auto at = static_cast<std::size_t>(3 * i);
-    starts[at + 1] = i * 40 / shape[2];
-    starts[at + 2] = i * 40 % shape[2];
-    counts[at + 2] = 1 + (i & 1);
-    start_rows.push_back(&starts[at]);
-    count_rows.push_back(&counts[at]);
-  }
-  std::vector<std::byte> window(kWindow);
-  std::int64_t pieces = 0;
-  if (state.range(0) == 0) {
-    for (auto _ : state) {
-      auto cursor =
-          DirectListCursor<long long>::make(boxes, start_rows.data(), count_rows.data(), shape, 3, {4096, 4});
-      pieces += walk(*cursor, nullptr, window);
-    }
-  } else {
-    for (auto _ : state) {
-      PieceListBuilder builder;
-      for (std::size_t i = 0; i < boxes; ++i) builder.add_box(start_rows[i], count_rows[i], shape, 3);
-      PieceListCursor cursor(builder.finish(), {4096, 4});
-      pieces += walk(cursor, nullptr, window);
-    }
-  }
-  per_piece(state, pieces);
-}
-BENCHMARK(direct_list)->ArgName("encoded")->Arg(0)->Arg(1);
-
 // produce() alone: one batch of runs again and again, `length` bytes each.
 void memory_produce(benchmark::State& state) {
   const std::int64_t length = state.range(1);
