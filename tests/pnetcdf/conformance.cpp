@@ -836,7 +836,7 @@ std::vector<Scenario> scenarios() {
   if (can_switch()) add("pieces over records", pieces_over_records);
   add("waits", wait_in_all_ways);
   add("buffered", buffered_puts);
-  add("many", [](Run& run) { many_requests(run, 3000); });
+  add("many", [](Run& run) { many_requests(run, 100000 / run.ranks()); });
   add("one rank errs", one_rank_errs);
   add("fill mode", fill_mode);
   add("two files", two_files);
