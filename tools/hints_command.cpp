@@ -79,7 +79,8 @@ void print_markdown() {
       "| `FOREBAY_HINTS` | hints, as above |\n"
       "| `FOREBAY_STATS` | file for the report; wins over `forebay_stats` |\n"
       "| `FOREBAY_ENABLE` | `off` leaves everything to the stock drivers; wins over `forebay_enable` |\n"
-      "| `FOREBAY_VERBOSE` | `1` tells on every rank which driver each library runs on |\n"
+      "| `FOREBAY_VERBOSE` | `1` lets the preloaded shim tell on every rank which driver each library runs "
+      "on |\n"
       "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by "
       "`forebay run` |\n");
 }

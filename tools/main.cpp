@@ -51,7 +51,9 @@ int parse_and_run(int argc, char** argv) {
   run_command
       ->add_option("--hints", run_options.hints, "hints, as key=value;key=value (`forebay hints` lists them)")
       ->type_name("HINTS");
-  run_command->add_option("--mode", run_options.mode, "when bytes must be in the file: strict or commit")
+  run_command
+      ->add_option("--mode", run_options.mode,
+                   "when bytes must be in the file: strict, or commit (not built yet: strict)")
       ->type_name("MODE");
   run_command->add_flag("--verbose", run_options.verbose,
                         "tell what is set and which driver each library runs on");
@@ -88,7 +90,11 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& request) {
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    complain(std::string(error.what()) + "; see forebay --help");
+    const std::vector<std::string> unknown = app.remaining();
+    complain((unknown.empty() || unknown.front().starts_with("-")
+                  ? std::string(error.what())
+                  : "there is no command '" + unknown.front() + "'") +
+             "; see forebay --help");
     return exit_usage;
   }
   if (*run_command) {

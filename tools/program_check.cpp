@@ -111,9 +111,12 @@ std::vector<std::string> unreachable_parts(const std::string& path) {
   Findings findings;
   look_at_symbols(file, header, findings);
   if (!findings.symbols) look_at_sentences(file, findings);
-  if (findings.hdf5) parts.push_back("HDF5 runs on its stock driver: it is linked statically into " + path);
-  if (findings.pnetcdf)
-    parts.push_back("PnetCDF runs on its stock driver: it is linked statically into " + path);
+  const auto is_linked = [&](const char* library, const char* relink) {
+    parts.push_back(std::string(library) + " runs on its stock driver: it is linked statically into " + path +
+                    "; link the shared library (" + relink + ")");
+  };
+  if (findings.hdf5) is_linked("HDF5", "h5pcc -shlib");
+  if (findings.pnetcdf) is_linked("PnetCDF", "libpnetcdf.so");
   return parts;
 }
 

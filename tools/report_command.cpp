@@ -148,6 +148,10 @@ int print_report(const std::string& path, bool as_json) {
       complain(path + " is not a report of Forebay: it is not JSON");
       return exit_failed;
     }
+    if (!document.is_object() || !document.contains("schema") || !document.contains("files")) {
+      complain(path + " is not a report of Forebay: it is other JSON");
+      return exit_failed;
+    }
     if (document.at("schema") != schema_version) {
       complain(path + " has another layout (schema " + document.at("schema").dump() +
                ") than this version of Forebay reads");
@@ -158,7 +162,11 @@ int print_report(const std::string& path, bool as_json) {
       fmt::print("{}\n", document.dump(2));
       return 0;
     }
-    if (files.empty()) fmt::print("No file was written through Forebay.\n");
+    if (files.empty())
+      fmt::print(
+          "No file was written through Forebay. `forebay run --verbose PROGRAM` tells which driver each "
+          "library runs on, "
+          "`forebay doctor` whether Forebay works here.\n");
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (i > 0) fmt::print("\n");
       print_file(files[i]);

@@ -97,6 +97,10 @@ int main(int argc, char** argv) {
   // This process compares with the stock library alone.
   for (const char* name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG"}) ::unsetenv(name);
 
+  if (!json.empty() && !std::ofstream(json, std::ios::app)) {
+    fmt::print(stderr, "forebay-demo: cannot write {}\n", json);
+    return 2;
+  }
   catch_interrupts();
   try {
     Demonstration demonstration(options);

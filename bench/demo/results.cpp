@@ -65,6 +65,13 @@ std::string coalescing(const nlohmann::json& report) {
   return text + fmt::format("; {} writes to the file\n", number(report, "/file_writes/count"));
 }
 
+// The slowest repeat over the fastest.
+double spread(const std::vector<Timing>& runs) {
+  const auto by_total = [](const Timing& a, const Timing& b) { return a.total() < b.total(); };
+  const auto [least, most] = std::minmax_element(runs.begin(), runs.end(), by_total);
+  return runs.empty() || least->total() <= 0 ? 1 : most->total() / least->total();
+}
+
 std::vector<Form> forms(const Results& results) {
   std::vector<Form> found;
   for (const WayResult& way : results.ways)
@@ -157,6 +164,12 @@ std::string table(const Results& results) {
       text += fmt::format("; {:.2f} times what the path alone takes",
                           median_total(own->runs) / median_total(null->runs));
     text += "\n" + coalescing(own->report);
+  }
+  for (const WayResult& way : results.ways) {
+    const double ratio = spread(way.runs);
+    if (way.stack != Stack::ForebayNull && ratio > 2)
+      text += fmt::format("NOTE: the repeats of {}, {} differ by {:.1f} times: the machine was not idle.\n",
+                          way.form.api, stack_title(way.stack), ratio);
   }
   return text;
 }

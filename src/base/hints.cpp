@@ -53,8 +53,7 @@ const auto& entries() {
             &Settings::enabled},
       Entry{{"forebay_mode", "strict | commit", "strict",
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
-             "commit: after "
-             "a flush, sync, close or collective read."},
+             "commit: after a flush, sync, close or collective read; not built yet, such files are strict."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", bytes_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "

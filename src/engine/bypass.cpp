@@ -13,13 +13,15 @@ constexpr std::int64_t kStaging = 1 << 20;
 constexpr std::int64_t kReadGap = 8 << 10;
 constexpr std::size_t kBatch = 512;
 
-// Whether the request is one of long runs: its first run tells, as selections are regular or one run.
+// Whether the request is one of long runs: a few tell, since selections are regular more often than not.
 bool long_runs(const Put& put, std::int64_t least) {
   const Extent hull = put.cursor->hull();
   if (hull.size() < least) return false;
-  std::array<Run, 1> first;
-  put.cursor->start(hull.size() + 4096);
-  return put.cursor->take(kNoOffset, first) == 1 && first[0].length >= least;
+  std::array<Run, 16> first;
+  put.cursor->start((hull.size() / 4096 + 2) * 4096);
+  const std::size_t n = put.cursor->take(kNoOffset, first);
+  return n > 0 && std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
+                              [&](const Run& run) { return run.length >= least; });
 }
 
 }  // namespace

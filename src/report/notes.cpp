@@ -47,6 +47,11 @@ std::vector<std::string> notes_on(const FileReport& report) {
         "Every write was independent, and each went to the file by itself: nothing could be merged between "
         "ranks. "
         "Collective writes (PnetCDF's _all calls, HDF5's H5FD_MPIO_COLLECTIVE) let Forebay gather them.");
+  } else if (c.independent_writes > 100 && 2 * c.independent_writes > c.writes) {
+    notes.emplace_back(
+        "Most writes to the file were independent calls, which are not gathered. Collective writes "
+        "(PnetCDF's "
+        "_all calls, HDF5's H5FD_MPIO_COLLECTIVE) let Forebay gather them.");
   } else if (report.ranks == 1) {
     notes.emplace_back(
         "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves its "

@@ -200,7 +200,10 @@ TEST_F(RunCommand, StartsTheReportAnew) {
   EXPECT_EQ(forebay_command({"run", "--stats", *this / "s.json", "true"}).status, 0);
   EXPECT_THAT(slurp(*this / "s.json"), Not(HasSubstr("/old")));
   const Outcome text = forebay_command({"report", *this / "s.json"});
-  EXPECT_EQ(text.output, "No file was written through Forebay.\n");
+  EXPECT_EQ(
+      text.output,
+      "No file was written through Forebay. `forebay run --verbose PROGRAM` tells which driver each library "
+      "runs on, `forebay doctor` whether Forebay works here.\n");
   EXPECT_EQ(text.status, 0);
 }
 
@@ -217,8 +220,8 @@ TEST_F(RunCommand, AProgramWithPnetcdfInsideRunsOnStockAndIsTold) {
     const Outcome outcome =
         forebay_command({"run", "--stats", *this / "s.json", program, "write", *this / "f.nc"});
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    EXPECT_EQ(outcome.errors,
-              "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program + "\n");
+    EXPECT_EQ(outcome.errors, "forebay: PnetCDF runs on its stock driver: it is linked statically into " +
+                                  program + "; link the shared library (libpnetcdf.so)\n");
     EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60))
                   .status,
               0);
