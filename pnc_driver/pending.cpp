@@ -14,8 +14,8 @@ int PendingPuts::add(std::unique_ptr<PendingPut> put) {
     last_id_ += 2;
   }
   put->id = last_id_;
-  // Room first, so that nothing is half done where memory lacks; and twice the room, since one by one every put
-  // would copy the list.
+  // Room first, so that nothing is half done where memory lacks; and twice the room, since one by one every
+  // put would copy the list.
   if (ids_.size() == ids_.capacity()) ids_.reserve(2 * ids_.size() + 16);
   puts_.push_back(std::move(put));
   ids_.push_back(last_id_);
