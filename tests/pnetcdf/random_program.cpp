@@ -388,7 +388,8 @@ class Player {
       if (turn != run_.rank()) continue;
       for (std::int64_t n = dice.below(3); n > 0; --n) {
         Call call = draw(dice, v, static_cast<int>(n), known, dice.one_in(3), false);
-        if (call.shape == Shape::varn && call.starts.empty()) continue;
+        // PnetCDF's blocking varn of nothing finishes another put, where exactly one is pending.
+        if (call.shape == Shape::varn && call.elements == 0) continue;
         call.method = dice.one_in(2) ? Method::independent : dice.one_in(2) ? Method::iput : Method::bput;
         // PnetCDF leaves an independent varn undone when a value is out of range.
         if (call.method == Method::independent && call.shape == Shape::varn)
