@@ -18,17 +18,17 @@ int end_definition(OpenFile& file, int err) {
 
 // The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
 int keep_count(OpenFile& file, int err) {
-  const int again = file.records.restore(file);
+  const int again = file.records.restore_together(file);
   return err != NC_NOERR ? err : again;
 }
+
+}  // namespace
 
 int leave_independent_mode(OpenFile& file) {
   const int err = file.stock.end_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = false;
   return file.active() ? keep_count(file, err) : err;
 }
-
-}  // namespace
 
 int enddef(void* object) {
   OpenFile& file = OpenFile::of(object);

@@ -6,6 +6,11 @@
 
 namespace forebay::pnc {
 
+struct OpenFile;
+
+/// Collective: what ncmpi_end_indep_data does.
+int leave_independent_mode(OpenFile& file);
+
 int create(MPI_Comm, const char* path, int cmode, int ncid, MPI_Info, void** object);
 int open(MPI_Comm, const char* path, int omode, int ncid, MPI_Info, void** object);
 int close(void*);

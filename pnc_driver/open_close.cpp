@@ -100,9 +100,13 @@ int format_of_new(int cmode) {
 // Collective. The format of an existing file: the byte behind "CDF".
 int read_format(OpenFile& file) {
   std::array<char, 4> magic{};
-  if (file.core->rank() == 0) (void)file.core->read_at(0, magic.data(), magic.size());
+  if (file.core->rank() == 0) {
+    if (report(file.core->read_at(0, magic.data(), magic.size()), "cannot read the header") != NC_NOERR)
+      magic = {};
+  }
   if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, file.core->comm()) != MPI_SUCCESS)
     return NC_EMPI;
+  if (magic[0] != 'C') return NC_EREAD;
   file.cdf_format = magic[3] == 5 ? 5 : magic[3] == 2 ? 2 : 1;
   return NC_NOERR;
 }
@@ -122,19 +126,11 @@ int forward_pending(OpenFile& file) {
   return NC_EPENDING;
 }
 
-// PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
-int leave_independent_mode(OpenFile& file) {
-  if (!file.independent || file.in_define) return NC_NOERR;
-  int err = file.stock.end_indep_data(file.stock_file);
-  file.independent = false;
-  if (const int again = file.records.restore(file); err == NC_NOERR) err = again;
-  return err;
-}
-
 int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_counts) {
   const std::unique_ptr<OpenFile> file(object);
   int err = NC_NOERR;
-  if (file->active()) err = leave_independent_mode(*file);
+  // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
+  if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
   const int pending = file->active() ? forward_pending(*file) : NC_NOERR;
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;

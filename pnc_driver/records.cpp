@@ -30,6 +30,14 @@ int write_count(OpenFile& file, std::int64_t records) {
   return report(status, "cannot write the number of records");
 }
 
+// Collective: an error of any rank becomes every rank's.
+int spread_error(const OpenFile& file, int err) {
+  int least = err;  // the codes are negative
+  if (MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, file.core->comm()) != MPI_SUCCESS)
+    return NC_EMPI;
+  return err != NC_NOERR ? err : least;
+}
+
 int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
   return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                              nullptr, nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -100,16 +108,22 @@ int RecordCount::proposal(const OpenFile& file, const Reach& mine, std::int64_t&
 int RecordCount::accept(OpenFile& file, std::int64_t maximum, const Reach& mine) {
   if (maximum < 0) return NC_NOERR;
   const std::int64_t records = maximum / file.core->ranks();
-  std::int64_t known = 0;
-  if (int err = stock_records(file, known)) return err;
-  if (records <= std::max(known, agreed_)) return NC_NOERR;
+  if (records <= agreed_) return NC_NOERR;  // the same on all ranks
+  int err = NC_NOERR;
+  if (file.core->rank() == 0) {
+    std::int64_t known = 0;
+    err = stock_records(file, known);
+    if (err == NC_NOERR && records > known) {
+      err = write_count(file, records);
+      if (err == NC_NOERR) file.put_bytes += count_width(file);
+    }
+  }
+  // Records that the header does not count are lost, and no rank may believe otherwise.
+  if (int failed = spread_error(file, err)) return failed;
   agreed_ = records;
   holder_ = static_cast<int>(maximum % file.core->ranks());
   if (file.core->rank() == holder_) reach_ = mine;
-  if (file.core->rank() != 0) return NC_NOERR;
-  const int err = write_count(file, records);
-  if (err == NC_NOERR) file.put_bytes += count_width(file);
-  return err;
+  return NC_NOERR;
 }
 
 int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
@@ -120,10 +134,14 @@ int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
 }
 
 int RecordCount::restore(OpenFile& file) {
+  if (file.core->rank() != 0) return NC_NOERR;
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
-  if (agreed_ <= known || file.core->rank() != 0) return NC_NOERR;
-  return write_count(file, agreed_);
+  return agreed_ <= known ? NC_NOERR : write_count(file, agreed_);
+}
+
+int RecordCount::restore_together(OpenFile& file) {
+  return spread_error(file, restore(file));
 }
 
 int RecordCount::settle(OpenFile& file) {

@@ -29,8 +29,8 @@ class RecordCount {
   /// cannot be told.
   static int proposal(const OpenFile& file, const Reach& mine, std::int64_t& value);
 
-  /// After a collective put succeeded: takes the agreed maximum. The first rank writes the header's count
-  /// when it grew.
+  /// Collective, after a collective put succeeded: takes the agreed maximum. The first rank writes the
+  /// header's count when it grew; where that fails, it is an error on every rank and nothing has grown.
   int accept(OpenFile& file, std::int64_t maximum, const Reach& mine);
 
   /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the
@@ -38,8 +38,10 @@ class RecordCount {
   int accept_alone(OpenFile& file, const Reach& mine);
 
   /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if
-  /// that is larger.
+  /// that is larger, and alone hears of an error.
   int restore(OpenFile& file);
+  /// Collective: the same, with the error on every rank.
+  int restore_together(OpenFile& file);
 
   /// Collective. Brings PnetCDF's own driver up to the agreed count, by a put of one element that is there
   /// already. An error on every rank if that fails.

@@ -18,6 +18,7 @@ using std::int64_t;
 struct BytesField {
   int64_t Settings::* member;
   int64_t min;
+  int64_t least = 0;  ///< where it is not 0
 };
 struct CountField {
   int Settings::* member;
@@ -46,6 +47,8 @@ constexpr int64_t max_usec = 60'000'000;
 
 constexpr const char* bool_values = "on | off";
 constexpr const char* bytes_values = "bytes, with k, m, g or t: 65536, 512k, 1m";
+constexpr const char* unit_values = "bytes, 0 or at least 512, with k, m, g or t: 65536, 512k, 1m";
+constexpr int64_t least_unit = 512;  // smaller ones make a write, or a meeting of all ranks, of a few bytes
 
 const auto& entries() {
   static const std::array table{
@@ -55,16 +58,16 @@ const auto& entries() {
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
              "commit: after a flush, sync, close or collective read; not built yet, such files are strict."},
             &Settings::mode},
-      Entry{{"forebay_stripe_bytes", bytes_values, "0",
+      Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
              "one, else "
              "1 MiB."},
-            BytesField{&Settings::stripe_bytes, 0}},
-      Entry{{"forebay_window_bytes", bytes_values, "0",
+            BytesField{&Settings::stripe_bytes, 0, least_unit}},
+      Entry{{"forebay_window_bytes", unit_values, "0",
              "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the "
              "memory "
              "bound."},
-            BytesField{&Settings::window_bytes, 0}},
+            BytesField{&Settings::window_bytes, 0, least_unit}},
       Entry{
           {"forebay_memory_bytes", "bytes, at least 64k", "16m",
            "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
@@ -107,8 +110,8 @@ const auto& entries() {
       Entry{{"forebay_delay_usec", "microseconds", "0",
              "For tests: a random delay up to this before each file write."},
             TimeField{&Settings::delay_usec}},
-      Entry{{"striping_unit", bytes_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
-            BytesField{&Settings::stripe_bytes, 0},
+      Entry{{"striping_unit", unit_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
+            BytesField{&Settings::stripe_bytes, 0, least_unit},
             true,
             true},
       Entry{{"striping_factor", "a count", "", "Understood, and left to MPI-IO, which lays the file out."},
@@ -120,11 +123,11 @@ const auto& entries() {
              "forebay_aggregators_per_node is 0."},
             CountField{&Settings::aggregators, 0},
             true},
-      Entry{{"cb_buffer_size", bytes_values, "0",
+      Entry{{"cb_buffer_size", unit_values, "0",
              "The MPI-IO name for an aggregator's share of one round; used where forebay_window_bytes is 0, "
              "within "
              "forebay_memory_bytes."},
-            BytesField{&Settings::aggregator_bytes, 0},
+            BytesField{&Settings::aggregator_bytes, 0, least_unit},
             true},
       Entry{{"nc_num_aggrs_per_node", "0 or a count", "0", "PnetCDF's name of forebay_aggregators_per_node."},
             CountField{&Settings::aggregators_per_node, 0},
@@ -239,7 +242,11 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
           [&](Mode Settings::* m) { return store(s.*m, find_word(mode_words, value)); },
           [&](StorageKind Settings::* m) { return store(s.*m, find_word(storage_words, value)); },
           [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
-          [&](const BytesField& f) { return store(s.*f.member, parse_bytes(value, f.min)); },
+          [&](const BytesField& f) {
+            auto bytes = parse_bytes(value, f.min);
+            if (bytes && *bytes != 0 && *bytes < f.least) bytes.reset();
+            return store(s.*f.member, bytes);
+          },
           [&](const CountField& f) {
             const auto number = parse_integer(value, f.min, max_count);
             if (number) s.*f.member = static_cast<int>(*number);

@@ -28,7 +28,7 @@ constexpr std::int64_t kDefaultStripe = 1 << 20;
 constexpr std::size_t kMostAgreed = 8;
 // What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
 // know follows.
-enum Agreed : std::size_t { kFirst, kAlignment, kWell, kGuess, kGuessMax, kNext, kAgreed };
+enum Agreed : std::size_t { kFirst, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
 static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
@@ -261,7 +261,7 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
   // guessed, and what the caller wants to know. Under MPI_MIN the complement of a value turns a maximum into
   // a minimum.
   std::array<std::int64_t, kAgreed + kMostAgreed> agreed{};
-  agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = agreed[kNext] = kNoOffset;
+  agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = kNoOffset;
   agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
   agreed[kWell] = mine.ok() ? 0 : -1;
   std::int64_t end = 0;
@@ -287,7 +287,6 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
     } else {
       run->guess(base, shift);
       if (!puts.empty()) agreed[kGuess] = base, agreed[kGuessMax] = ~base;
-      agreed[kNext] = run->next();
     }
   }
   {
@@ -302,9 +301,7 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
     const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = windowed;
-    if (run)
-      flushed =
-          guessed ? run->run_guessed(agreed[kGuess], agreed[kNext]) : run->run(agreed[kFirst], agreed_shift);
+    if (run) flushed = guessed ? run->run_guessed(agreed[kGuess]) : run->run(agreed[kFirst], agreed_shift);
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
     if (nodes->topology().nodes > 1) {

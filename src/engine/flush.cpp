@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -180,6 +182,22 @@ class Aggregator {
 
 }  // namespace
 
+namespace {
+
+// What the ranks of other nodes wait for cannot be left out: where it fails, an end that is said beats
+// waiting for ever. Under MPI the job ends with this process.
+template <class Work>
+void indispensable(Work&& work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    std::fputs("forebay: an aggregator has no memory for what it exchanges; the program ends\n", stderr);
+    std::abort();
+  }
+}
+
+}  // namespace
+
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
@@ -228,12 +246,8 @@ void FlushRun::guess(std::int64_t base, int shift) {
   guessed_bytes_ = f_.counters.bytes - bytes;
 }
 
-std::int64_t FlushRun::next() const {
-  return active_ ? active_->next() : kNoOffset;
-}
-
-Status FlushRun::run_guessed(std::int64_t base, std::int64_t next) {
-  return rounds(base, true, next);
+Status FlushRun::run_guessed(std::int64_t base) {
+  return rounds(base, true);
 }
 
 Status FlushRun::run(std::int64_t first, int shift) {
@@ -243,28 +257,31 @@ Status FlushRun::run(std::int64_t first, int shift) {
     if (active_) active_->start(f_.layout.round_bytes());
   });
   f_.window.begin(shift);
-  return rounds(f_.layout.round_begin(first), false, kNoOffset);
+  return rounds(f_.layout.round_begin(first), false);
 }
 
-Status FlushRun::rounds(std::int64_t base, bool scattered, std::int64_t next) {
+Status FlushRun::rounds(std::int64_t base, bool scattered) {
   f_.window.reset_error();
   std::unique_ptr<Aggregator> aggregator;
   if (f_.aggregator >= 0) {
-    aggregator = std::make_unique<Aggregator>(f_);
+    indispensable([&] { aggregator = std::make_unique<Aggregator>(f_); });
     f_.counters.aggregator = 1;
   }
   for (int round = 0;; ++round) {
     const int parity = round & 1;
-    if (round > 0 || !scattered) {
+    std::int64_t next = kNoOffset;
+    if (!scattered) {
       scatter(base, parity);
       const StageTimer timer(f_.counters, Stage::node_wait);
-      next = f_.window.arrive(parity, this->next());
+      next = f_.window.arrive(parity, active_ ? active_->next() : kNoOffset);
     }
     ++f_.sequence;
     if (aggregator) {
-      next = aggregator->gather(base, parity, next, status_);
-      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
-      aggregator->exchange(status_);
+      indispensable([&] {
+        next = aggregator->gather(base, parity, next, status_);
+        if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
+        aggregator->exchange(status_);
+      });
       // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
       // owner.
       if (status_.ok()) attempt([&] { status_.update(aggregator->write()); });

@@ -52,16 +52,13 @@ class FlushRun {
   ~FlushRun();
   FlushRun(const FlushRun&) = delete;
 
-  /// Scatters the round that begins at `base`, which holds this rank's first byte. All ranks that guess have
-  /// the same `shift`, and this rank's runs begin and end on multiples of 1 << shift. Ranks without data have
-  /// to call this, too, with any base.
+  /// Scatters the round at `base`, which holds all of this rank's data. All ranks that guess have the same
+  /// `shift`, and this rank's runs begin and end on multiples of 1 << shift. Ranks without data have to call
+  /// this, too, with any base.
   void guess(std::int64_t base, int shift);
-  /// Where this rank's data goes on after the guessed round; kNoOffset: nowhere.
-  std::int64_t next() const;
 
-  /// Goes on with the guessed round, where all ranks with data have guessed `base`; `next` is the least of
-  /// all ranks' next().
-  Status run_guessed(std::int64_t base, std::int64_t next);
+  /// Goes on with the guessed round, where all ranks with data have guessed `base`: there is no other.
+  Status run_guessed(std::int64_t base);
   /// From the start. `first`: the lowest offset that any rank puts; all runs of all ranks begin and end on
   /// multiples of 1 << shift; both agreed by all ranks.
   ///
@@ -73,7 +70,7 @@ class FlushRun {
   template <class Work>
   void attempt(Work&& work);
   void scatter(std::int64_t base, int parity);
-  Status rounds(std::int64_t base, bool scattered, std::int64_t next);
+  Status rounds(std::int64_t base, bool scattered);
 
   Flush f_;
   std::unique_ptr<ActiveSet> active_;  // null where memory lacks

@@ -17,7 +17,7 @@ class Guess {
   void learn(bool made, bool right, int shift) {
     shift_ = shift;
     if (!made) {
-      --pause_;
+      pause_ = std::max(0, pause_ - 1);
     } else if (right) {
       patience_ = 1;
     } else {

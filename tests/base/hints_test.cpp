@@ -114,6 +114,9 @@ TEST(Hints, MalformedEntriesSayWhatIsWrong) {
 TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
   EXPECT_THAT(failure("forebay_stripe_byte=1m"), HasSubstr("did you mean forebay_stripe_bytes"));
   EXPECT_THAT(failure("forebay_stripe=1m"), HasSubstr("forebay_stripe_bytes"));
+  EXPECT_THAT(failure("forebay_stripe_bytes=1"), HasSubstr("at least 512"));
+  EXPECT_THAT(failure("striping_unit=511"), HasSubstr("at least 512"));
+  EXPECT_EQ(parsed("forebay_stripe_bytes=512;forebay_window_bytes=0").stripe_bytes, 512);
   EXPECT_THAT(failure("mode=commit"), HasSubstr("forebay_mode"));
   EXPECT_THAT(failure("forebay_agregators_per_node=2"), HasSubstr("forebay_aggregators_per_node"));
   EXPECT_THAT(failure("forebay_qqqqqqqq=2"),

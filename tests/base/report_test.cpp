@@ -138,6 +138,14 @@ TEST(Notes, IndependentOnly) {
   EXPECT_THAT(summarize(facts(), list).notes, ElementsAre(HasSubstr("Every write was independent")));
 }
 
+TEST(Notes, IndependentMostly) {
+  std::vector<RankShare> list = shares(4, 4);
+  EXPECT_THAT(summarize(facts(), list).notes, Not(Contains(HasSubstr("Most writes"))));
+  for (RankShare& share : list) share.counters.independent_writes = share.counters.writes = 1000;
+  EXPECT_THAT(summarize(facts(), list).notes,
+              Contains(HasSubstr("Most writes to the file were independent")));
+}
+
 TEST(Notes, EverythingWentPast) {
   std::vector<RankShare> list = shares(4, 4);
   for (RankShare& share : list) share.counters.bypass_bytes = share.counters.bytes;

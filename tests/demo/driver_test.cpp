@@ -199,6 +199,10 @@ TEST(Results, TheDocumentHoldsWhatTheTableShows) {
       shown, HasSubstr("700 pieces came out of 2 nodes as 30 runs; between nodes 4 messages, 3 of them puts, "
                        "2.5 MB; 9 writes to the file"));
   EXPECT_THAT(shown, HasSubstr("stock, OMPIO"));
+  // Repeats of the sample's first way differ by three times.
+  EXPECT_THAT(shown, HasSubstr("the repeats of pnetcdf, stock, ROMIO differ by 3.0 times"));
+  for (WayResult& way : results.ways) way.runs.resize(1);
+  EXPECT_THAT(table(results), Not(HasSubstr("was not idle")));
   EXPECT_THAT(shown, HasSubstr("10.0 times as fast as the fastest stock"));
 }
 

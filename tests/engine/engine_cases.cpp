@@ -136,6 +136,38 @@ void shapes(const char* hints) {
   CHECK_OK(file->close());
 }
 
+// Small flushes in which ranks begin in different rounds, the same one, and different ones again: where a
+// flush begins is guessed from the last ones.
+void rounds_apart(const char* hints) {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints);
+  constexpr std::int64_t length = 1000, apart = 1 << 20;
+  const int ranks = file->ranks(), rank = file->rank();
+  const auto value = [](int flush, int of) { return static_cast<std::byte>(flush * 31 + of + 1); };
+  const auto place = [&](int flush, int of) {
+    // By turns all in one round, a round a rank, and every second rank without anything.
+    return flush % 3 == 1 ? of * apart + flush * 2000 : (ranks * apart) + (flush * ranks + of) * length;
+  };
+  const auto has = [](int flush, int of) { return flush % 3 != 2 || of % 2 == 0; };
+  constexpr int flushes = 200;
+  for (int flush = 0; flush < flushes; ++flush) {
+    const std::vector<std::byte> data(length, value(flush, rank));
+    RunListCursor cursor({{place(flush, rank), 0, length}});
+    MemorySource source(data.data());
+    const Put put{&cursor, &source};
+    CHECK_OK(file->write_all({&put, has(flush, rank) ? 1U : 0U}));
+  }
+  std::vector<std::byte> got(length);
+  for (int flush = 0; flush < flushes; ++flush) {
+    for (int of = 0; of < ranks; ++of) {
+      if (!has(flush, of)) continue;
+      CHECK_OK(file->read_at(place(flush, of), got.data(), length));
+      CHECK(got == std::vector<std::byte>(length, value(flush, of)));
+    }
+  }
+  CHECK_OK(file->close());
+}
+
 // One request of more than 2 GiB of file range and data, sparse in memory: the stream repeats one page.
 void past_two_gib(const char* storage) {
   class PageSource final : public Source {
@@ -344,6 +376,9 @@ int main(int argc, char** argv) {
          [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
     part("small windows, several nodes",
          [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
+    part("rounds apart", [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k"); });
+    part("rounds apart, several nodes",
+         [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k;forebay_ranks_per_node=2"); });
     part("communicators", communicators);
     part("independent", independent);
     part("failing rank", failing_rank);

@@ -30,6 +30,14 @@ cd "$work"
 runs cmake-hdf5 by-cmake/hdf5_program a.h5
 runs cmake-pnetcdf by-cmake/pnetcdf_program a.nc
 
+# The drivers have C interfaces: a project without C++ can use them.
+sed 's/LANGUAGES C CXX/LANGUAGES C/; s/COMPONENTS core/COMPONENTS/' "$project/CMakeLists.txt" >CMakeLists.txt
+grep -q 'LANGUAGES C)' CMakeLists.txt
+cp "$project"/*.c .
+"$cmake" -S . -B in-c -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-c.log || { cat in-c.log && exit 1; }
+"$cmake" --build in-c
+runs cmake-in-c in-c/hdf5_program e.h5
+
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 flags() { pkg-config --cflags --libs "$1"; }
 # shellcheck disable=SC2046
