@@ -31,7 +31,8 @@ void run(const std::string& hints, bool fails) {
   constexpr int length = 400000;  // long enough to be written by its own rank
   const char* path = "failing_count.nc";
   int file = -1, dims[2], variable = -1, request = NC_REQ_NULL, status = NC_NOERR;
-  expect(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR, "create");
+  expect(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR,
+         "create");
   ncmpi_def_dim(file, "t", NC_UNLIMITED, &dims[0]);
   ncmpi_def_dim(file, "x", length, &dims[1]);
   ncmpi_def_var(file, "v", NC_DOUBLE, 2, dims, &variable);
