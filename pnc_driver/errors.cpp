@@ -40,7 +40,7 @@ int to_nc_error(const Status& status) {
 }
 
 int report(const Status& status, const char* what) {
-  if (!status.ok() && status.code() != Code::peer) warn_once(std::string(what) + ": " + status.message());
+  if (!status.ok() && status.code() != Code::peer && !status.is_heard()) warn_few(what, status.message());
   return to_nc_error(status);
 }
 

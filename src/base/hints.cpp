@@ -60,8 +60,8 @@ const auto& entries() {
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
-             "one, else "
-             "1 MiB."},
+             "one, or the unit that it "
+             "prefers, else 512 KiB."},
             BytesField{&Settings::stripe_bytes, 0, least_unit}},
       Entry{{"forebay_window_bytes", unit_values, "0",
              "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the "

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -40,6 +41,22 @@ void warn_once(const std::string& message) {
   static std::set<std::string> seen;
   const std::lock_guard<std::mutex> lock(mutex);
   if (seen.insert(message).second) std::fprintf(stderr, "forebay: %s\n", message.c_str());
+}
+
+void warn_few(const std::string& kind, const std::string& message) {
+  constexpr int few = 3;
+  static std::mutex mutex;
+  static std::map<std::string, int> told;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    int& count = told[kind];
+    if (count > few) return;
+    if (++count > few) {
+      std::fprintf(stderr, "forebay: %s again; this process does not tell further ones\n", kind.c_str());
+      return;
+    }
+  }
+  warn_once(kind + ": " + message);
 }
 
 }  // namespace forebay

@@ -35,6 +35,14 @@ class [[nodiscard]] Status {
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
 
+  /// The failure of another rank, which that rank tells the user about itself.
+  static Status heard(Code code, std::string message) {
+    Status status(code, std::move(message));
+    status.heard_ = true;
+    return status;
+  }
+  bool is_heard() const { return heard_; }
+
   /// Keeps the first failure of a sequence.
   void update(Status other) {
     if (ok() && !other.ok()) *this = std::move(other);
@@ -43,6 +51,7 @@ class [[nodiscard]] Status {
  private:
   Code code_ = Code::ok;
   std::string message_;
+  bool heard_ = false;
 };
 
 /// A Status for a failed system call: `what` is the sentence's beginning ("cannot write …"), `err` the errno.
@@ -50,5 +59,8 @@ Status from_errno(int err, const std::string& what);
 
 /// Prints "forebay: message" once a process for each distinct message, on stderr.
 void warn_once(const std::string& message);
+
+/// The same for messages of which a process may have thousands: the first few of each `kind`.
+void warn_few(const std::string& kind, const std::string& message);
 
 }  // namespace forebay

@@ -37,7 +37,8 @@ Status spread_failure(MPI_Comm comm, const Status& mine) {
   }
   MPI_Bcast(&reason, static_cast<int>(sizeof reason), MPI_BYTE, speaker, comm);
   if (!mine.ok() && mine.code() != Code::peer) return mine;
-  return {static_cast<Code>(reason.code), "rank " + std::to_string(speaker) + ": " + reason.text.data()};
+  return Status::heard(static_cast<Code>(reason.code),
+                       "rank " + std::to_string(speaker) + ": " + reason.text.data());
 }
 
 }  // namespace forebay

@@ -24,11 +24,11 @@
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kDefaultStripe = 1 << 20;
+constexpr std::int64_t kDefaultStripe = 512 << 10;
 constexpr std::size_t kMostAgreed = 8;
 // What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
 // know follows.
-enum Agreed : std::size_t { kFirst, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
+enum Agreed : std::size_t { kFirst, kEnd, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
 static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
@@ -169,6 +169,7 @@ void File::State::choose_layout() {
   const Topology& t = nodes->topology();
   std::int64_t stripe = settings.stripe_bytes;
   if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
+  if (stripe <= 0) stripe = preferred_unit(plain_path(options.path));
   if (stripe <= 0) stripe = kDefaultStripe;
   // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
   // buffer.
@@ -193,8 +194,9 @@ Status File::State::open_storage(bool writable) {
     MPI_Allreduce(MPI_IN_PLACE, &coherent, 1, MPI_INT, MPI_MIN, comm.get());
     if (coherent == 0) {
       settings.storage = StorageKind::mpiio;
-      warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path +
-                " goes through MPI-IO");
+      if (mpi::rank(comm.get()) == 0)
+        warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path +
+                  " goes through MPI-IO");
       storage = make_mpiio_storage(file.get(), path);
     } else if (Status status = open_posix_storage(path, writable, storage); !status.ok()) {
       return status;
@@ -263,7 +265,6 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
   std::array<std::int64_t, kAgreed + kMostAgreed> agreed{};
   agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = kNoOffset;
   agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
-  agreed[kWell] = mine.ok() ? 0 : -1;
   std::int64_t end = 0;
   for (const Put& put : puts) {
     const Extent hull = put.cursor->hull();
@@ -271,6 +272,7 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
     agreed[kAlignment] = std::min(agreed[kAlignment], put.cursor->alignment());
     end = std::max(end, hull.end);
   }
+  agreed[kEnd] = ~end;
   for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[kAgreed + i] = ~agree_max[i];
 
   Window* window = nullptr;
@@ -289,6 +291,7 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
       if (!puts.empty()) agreed[kGuess] = base, agreed[kGuessMax] = ~base;
     }
   }
+  agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;
   {
     const StageTimer timer(counters, Stage::agree);
     agree_least(window, {agreed.data(), kAgreed + agree_max.size()});
@@ -301,7 +304,10 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
     const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = windowed;
-    if (run) flushed = guessed ? run->run_guessed(agreed[kGuess]) : run->run(agreed[kFirst], agreed_shift);
+    if (run) {
+      flushed = guessed ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
+                        : run->run(agreed[kFirst], agreed_shift);
+    }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
     if (nodes->topology().nodes > 1) {

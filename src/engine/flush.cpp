@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
 
+#include "engine/indispensable.hpp"
 #include "exchange/dirty_map.hpp"
 #include "exchange/packing.hpp"
 #include "request/active_set.hpp"
@@ -33,13 +32,13 @@ class Aggregator {
     merged_ = f_.scratch.merged.data();
   }
 
-  // Between the node barrier and the file: marks, and the exchange with other nodes. Returns where the next
-  // round begins.
-  std::int64_t gather(std::int64_t base, int parity, std::int64_t node_next, Status& status) {
+  // Between the node barrier and the file: marks, and the exchange with other nodes. Nothing was put outside
+  // of `hull`. Returns where the next round begins.
+  std::int64_t gather(std::int64_t base, Extent hull, int parity, std::int64_t node_next, Status& status) {
     base_ = base;
     buffer_ = f_.window.buffer(parity);
     for (auto& list : segments_) list.clear();
-    f_.layout.for_each_segment(base, [&](const Segment& s) {
+    f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
       const int node = s.owner % f_.nodes;
       if (s.owner / f_.nodes != f_.aggregator) return;
       // Neighbours of one owner are one segment: fewer, larger writes.
@@ -182,22 +181,6 @@ class Aggregator {
 
 }  // namespace
 
-namespace {
-
-// What the ranks of other nodes wait for cannot be left out: where it fails, an end that is said beats
-// waiting for ever. Under MPI the job ends with this process.
-template <class Work>
-void indispensable(Work&& work) {
-  try {
-    work();
-  } catch (const std::bad_alloc&) {
-    std::fputs("forebay: an aggregator has no memory for what it exchanges; the program ends\n", stderr);
-    std::abort();
-  }
-}
-
-}  // namespace
-
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
@@ -246,8 +229,32 @@ void FlushRun::guess(std::int64_t base, int shift) {
   guessed_bytes_ = f_.counters.bytes - bytes;
 }
 
-Status FlushRun::run_guessed(std::int64_t base) {
-  return rounds(base, true);
+Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
+  return f_.nodes == 1 ? one_round(base, hull) : rounds(base, hull, true);
+}
+
+// The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where
+// ranks share cores, a meeting of all costs more than a small write.
+Status FlushRun::one_round(std::int64_t base, Extent hull) {
+  ++f_.sequence;
+  bool mine = false;
+  f_.layout.for_each_segment(base, hull, [&](const Segment& s) { mine = mine || s.owner == f_.aggregator; });
+  if (mine) {
+    attempt([&] {
+      Aggregator aggregator(f_);
+      aggregator.gather(base, hull, 0, kNoOffset, status_);
+      if (status_.ok()) status_.update(aggregator.write());
+    });
+    f_.counters.aggregator = 1;
+    ++f_.counters.rounds;
+    f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
+  }
+  const StageTimer timer(f_.counters, Stage::node_wait);
+  f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
+    if (s.owner == f_.aggregator || f_.window.await_finish(s.owner, f_.sequence) == 0) return;
+    status_.update({Code::peer, "aggregator " + std::to_string(s.owner) + " could not write its part"});
+  });
+  return std::move(status_);
 }
 
 Status FlushRun::run(std::int64_t first, int shift) {
@@ -257,10 +264,10 @@ Status FlushRun::run(std::int64_t first, int shift) {
     if (active_) active_->start(f_.layout.round_bytes());
   });
   f_.window.begin(shift);
-  return rounds(f_.layout.round_begin(first), false);
+  return rounds(f_.layout.round_begin(first), {0, kNoOffset}, false);
 }
 
-Status FlushRun::rounds(std::int64_t base, bool scattered) {
+Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
   f_.window.reset_error();
   std::unique_ptr<Aggregator> aggregator;
   if (f_.aggregator >= 0) {
@@ -278,7 +285,7 @@ Status FlushRun::rounds(std::int64_t base, bool scattered) {
     ++f_.sequence;
     if (aggregator) {
       indispensable([&] {
-        next = aggregator->gather(base, parity, next, status_);
+        next = aggregator->gather(base, hull, parity, next, status_);
         if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
         aggregator->exchange(status_);
       });

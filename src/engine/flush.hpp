@@ -57,8 +57,12 @@ class FlushRun {
   /// this, too, with any base.
   void guess(std::int64_t base, int shift);
 
+  /// How scattering went so far; a failure in a guess is for the agreement that follows it.
+  const Status& status() const { return status_; }
+
   /// Goes on with the guessed round, where all ranks with data have guessed `base`: there is no other.
-  Status run_guessed(std::int64_t base);
+  /// `hull`: what all ranks put, together. On one node this waits for the owners of that, not for everybody.
+  Status run_guessed(std::int64_t base, Extent hull);
   /// From the start. `first`: the lowest offset that any rank puts; all runs of all ranks begin and end on
   /// multiples of 1 << shift; both agreed by all ranks.
   ///
@@ -70,7 +74,8 @@ class FlushRun {
   template <class Work>
   void attempt(Work&& work);
   void scatter(std::int64_t base, int parity);
-  Status rounds(std::int64_t base, bool scattered);
+  Status rounds(std::int64_t base, Extent hull, bool scattered);
+  Status one_round(std::int64_t base, Extent hull);
 
   Flush f_;
   std::unique_ptr<ActiveSet> active_;  // null where memory lacks

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/indispensable.hpp"
+
 namespace forebay {
 namespace {
 
@@ -126,9 +128,13 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
 
 Rail* NodeSet::rail(forebay::Link wanted) {
   if (!topology_.rail_comm) return nullptr;
-  auto& rail = rails_[wanted];
-  if (rail == nullptr) rail = make_mpi_rail(topology_.rail_comm.get(), wanted, link_used_);
-  return rail.get();
+  Rail* rail = nullptr;
+  indispensable([&] {
+    auto& kept = rails_[wanted];
+    if (kept == nullptr) kept = make_mpi_rail(topology_.rail_comm.get(), wanted, link_used_);
+    rail = kept.get();
+  });
+  return rail;
 }
 
 }  // namespace forebay

@@ -95,8 +95,14 @@ void NodeWindow::barrier() {
     if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(control_->generation);
     return;
   }
+  wait(control_->generation, [&](std::uint32_t now) { return now != generation; });
+}
+
+// Until `done` says so of the word, which whoever changes it changes before he looks for sleepers.
+template <class Done>
+void NodeWindow::wait(std::atomic<std::uint32_t>& word, Done&& done) {
   for (int i = 0; i < kYields; ++i) {
-    if (control_->generation.load(std::memory_order_acquire) != generation) return;
+    if (done(word.load(std::memory_order_acquire))) return;
     if (idle_ != nullptr) idle_();
     sched_yield();
   }
@@ -104,11 +110,24 @@ void NodeWindow::barrier() {
   // good.
   const long nap = idle_ != nullptr ? 500'000 : 20'000'000;
   control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
-  while (control_->generation.load(std::memory_order_seq_cst) == generation) {
-    futex_wait(control_->generation, generation, nap);
+  for (std::uint32_t seen; !done(seen = word.load(std::memory_order_seq_cst));) {
+    futex_wait(word, seen, nap);
     if (idle_ != nullptr) idle_();
   }
   control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void NodeWindow::finish(int a, std::uint64_t sequence, int code) {
+  Slot& slot = slots_[a];
+  slot.finish_code.store(code, std::memory_order_relaxed);
+  slot.finished.store(static_cast<std::uint32_t>(sequence), std::memory_order_seq_cst);
+  if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(slot.finished);
+}
+
+int NodeWindow::await_finish(int a, std::uint64_t sequence) {
+  Slot& slot = slots_[a];
+  wait(slot.finished, [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
+  return slot.finish_code.load(std::memory_order_relaxed);
 }
 
 void NodeWindow::agree_least(std::span<std::int64_t> values) {

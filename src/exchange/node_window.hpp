@@ -58,12 +58,19 @@ class NodeWindow {
   /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number
   /// on every rank).
   void agree_least(std::span<std::int64_t> values);
-  static constexpr std::size_t kMostAgreed = 13;
+  static constexpr std::size_t kMostAgreed = 14;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.
   void announce(std::uint64_t sequence, std::int64_t next);
   std::int64_t await(std::uint64_t sequence) const;
+
+  /// For whoever waits for one aggregator instead of for all ranks: aggregator `a` of the node (one rank is,
+  /// always the same) says that its part of flush `sequence` is done, with a failure's code, or 0.
+  void finish(int a, std::uint64_t sequence, int code);
+  /// Waits for that, and returns the code. Every rank of the node has to meet the others after this before
+  /// the aggregator may finish another flush.
+  int await_finish(int a, std::uint64_t sequence);
 
   /// This rank's failure, visible to the node after the next barrier; 0 is none. Cleared by reset_errors().
   void set_error(int code);
@@ -82,6 +89,8 @@ class NodeWindow {
   struct alignas(128) Slot {
     std::atomic<std::int64_t> next[2];
     std::atomic<int> error;
+    std::atomic<int> finish_code;         // of aggregator number i in slot i
+    std::atomic<std::uint32_t> finished;  // the low bits of its sequence
     std::atomic<std::int64_t> agreed[2][kMostAgreed];
   };
   struct alignas(128) Control {
@@ -91,6 +100,9 @@ class NodeWindow {
     alignas(128) std::atomic<std::uint64_t> announced_sequence;
     std::atomic<std::int64_t> announced_next[2];
   };
+
+  template <class Done>
+  void wait(std::atomic<std::uint32_t>& word, Done&& done);
 
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
   std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }

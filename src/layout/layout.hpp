@@ -38,12 +38,11 @@ class Layout {
   /// First offset of the round that holds `offset`.
   std::int64_t round_begin(std::int64_t offset) const { return offset / round_ * round_; }
 
-  /// Calls f(Segment) for the parts of the round at `base` that lie in [base, base + round_bytes), in
-  /// ascending order.
+  /// Calls f(Segment) for the parts of the round at `base` that lie in `hull`, in ascending order.
   template <class F>
-  void for_each_segment(std::int64_t base, F&& f) const {
-    const std::int64_t end = base + round_;
-    for (std::int64_t at = base; at < end;) {
+  void for_each_segment(std::int64_t base, Extent hull, F&& f) const {
+    const std::int64_t end = std::min(base + round_, hull.end);
+    for (std::int64_t at = std::max(base, hull.begin); at < end;) {
       const std::int64_t next = std::min(end, (at / stripe_ + 1) * stripe_);
       f(Segment{at, next, owner(at)});
       at = next;
@@ -61,7 +60,8 @@ class Layout {
 inline std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted,
                                        std::int64_t most) {
   constexpr std::int64_t page = 4096;
-  constexpr std::int64_t least = std::int64_t{2} << 20;  // below that the barrier of a round shows
+  // Below that the barrier of a round shows; above, the pages that every rank touches for the first time.
+  constexpr std::int64_t least = std::int64_t{1} << 20;
   most = std::max(page, most / page * page);
   std::int64_t size = wanted > 0 ? wanted : std::max(stripe * owners, least);
   size = std::min(size, most);

@@ -108,7 +108,9 @@ Status from_mpi(int error, const std::string& what) {
     default:
       break;
   }
-  return {code, what + ": " + text};
+  // The text of these says nothing ("known error not in list").
+  const bool known = error_class != MPI_ERR_OTHER && error_class != MPI_ERR_UNKNOWN;
+  return {code, what + ": " + (known ? text : "MPI-IO does not say why")};
 }
 
 }  // namespace forebay

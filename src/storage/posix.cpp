@@ -1,5 +1,6 @@
 // Storage by pwrite and pread.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -102,6 +103,14 @@ bool coherent_file_system(const std::string& path, std::string& kind) {
   }
   kind = known->name;
   return known->coherent;
+}
+
+std::int64_t preferred_unit(const std::string& path) {
+  constexpr std::int64_t least = 64 << 10, most = 16 << 20;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  const auto unit = static_cast<std::int64_t>(info.st_blksize);
+  return unit >= least && unit <= most ? unit : 0;
 }
 
 }  // namespace forebay

@@ -37,6 +37,10 @@ Status open_posix_storage(const std::string& path, bool writable, std::unique_pt
 /// btrfs, tmpfs, Lustre, GPFS, …; not NFS). `kind` gets a name for messages.
 bool coherent_file_system(const std::string& path, std::string& kind);
 
+/// The unit in which the file system of `path` likes to be written (st_blksize: the wsize of NFS, the block
+/// of GPFS, a multiple of Lustre's stripe), or 0 where it names none or only its page or block.
+std::int64_t preferred_unit(const std::string& path);
+
 /// Fails on purpose: every write after `bytes` bytes were written ends with an injected error.
 std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path,
                                               std::int64_t bytes);
