@@ -10,7 +10,7 @@ namespace forebay::demo {
 struct Case {
   std::string map = "generated";
   int ne = 3;
-  int levels = 72;
+  int levels = 60;
 };
 
 // Throws std::runtime_error where a map cannot be used.
