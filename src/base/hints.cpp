@@ -108,7 +108,7 @@ const auto& entries() {
              "For tests: the only rank on which forebay_storage=failing fails. -1: every rank."},
             CountField{&Settings::fail_rank, -1}},
       Entry{{"forebay_delay_usec", "microseconds", "0",
-             "For tests: a random delay up to this before each file write."},
+             "For tests: a random delay up to this before each access to the file."},
             TimeField{&Settings::delay_usec}},
       Entry{{"striping_unit", unit_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
             BytesField{&Settings::stripe_bytes, 0, least_unit},

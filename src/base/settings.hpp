@@ -33,7 +33,8 @@ struct Settings {
   std::int64_t fail_after_bytes =
       0;               ///< forebay_fail_after_bytes: storage=failing fails once so many bytes were written
   int fail_rank = -1;  ///< forebay_fail_rank: the only rank on which storage=failing fails; -1: every rank
-  std::int64_t delay_usec = 0;  ///< forebay_delay_usec: random delay up to this before file writes, for tests
+  std::int64_t delay_usec =
+      0;  ///< forebay_delay_usec: random delay up to this before file accesses, for tests
 };
 
 }  // namespace forebay

@@ -385,6 +385,17 @@ Status File::read(Cursor& cursor, std::byte* memory) {
   return s.bypass.read(cursor, memory, *s.storage, s.counters);
 }
 
+void File::meet() {
+  State& s = *state_;
+  if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
+  const StageTimer timer(s.counters, Stage::agree);
+  Window* window = nullptr;
+  if (s.nodes->topology().nodes == 1 && s.nodes->window(s.layout.round_bytes(), window).ok())
+    window->view->barrier();
+  else
+    MPI_Barrier(s.comm.get());
+}
+
 Status File::size(std::int64_t& bytes) {
   MPI_Offset size = 0;
   const int error = MPI_File_get_size(state_->file.get(), &size);

@@ -56,6 +56,10 @@ class File {
   /// Independent read of the puts' mirror: walks each cursor and copies file bytes to `memory + run.stream`.
   Status read(Cursor& cursor, std::byte* memory);
 
+  /// Collective: before and after a read that all ranks make together, so that it sees what any of them wrote
+  /// before, and nothing that any of them writes next. Costs nothing where nobody can write.
+  void meet();
+
   /// Size of the file in bytes, as this rank sees it now. Independent.
   Status size(std::int64_t& bytes);
 

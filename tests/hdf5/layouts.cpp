@@ -285,6 +285,36 @@ CASE(dataset_that_grows) {
   check_selected(set, other, transfer(H5FD_MPIO_INDEPENDENT));
 }
 
+CASE(ranks_read_the_same_together) {
+  // HDF5 keeps a cut chunk in each rank's cache and writes it at some time by itself, at the latest when the
+  // dataset is closed, over whatever is there by then. Before and after such writes ranks must not differ.
+  const Id fapl = run.access();
+  const Id file = run.create(fapl);
+  const hsize_t rows = 40, width = 60;
+  hsize_t dims[] = {rows, width};
+  const hsize_t most[] = {H5S_UNLIMITED, width};
+  const Id extent(H5Screate_simple(2, dims, most));
+  for (int round = 0; round < 5; ++round) {
+    Id set = dataset(file, "cut" + std::to_string(round), H5T_NATIVE_INT, extent, chunked(7, 13));
+    Id mine(H5Scopy(extent));
+    select(mine, {0, static_cast<hsize_t>(run.rank)}, {1, static_cast<hsize_t>(run.ranks)},
+           {rows, (width - static_cast<hsize_t>(run.rank) - 1) / static_cast<hsize_t>(run.ranks) + 1});
+    write_selected(set, mine, collective());
+    for (const hsize_t left : {hsize_t{37}, rows}) {
+      dims[0] = left;
+      CHECK(H5Dset_extent(set, dims) >= 0);
+    }
+    write_selected(set, mine, collective(), 1);
+    std::vector<int> least(rows * width, -1);
+    CHECK(H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, collective(), least.data()) >= 0);
+    std::vector<int> greatest(least);
+    CHECK(set.reset() >= 0);
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT, MPI_MIN, run.comm);
+    MPI_Allreduce(MPI_IN_PLACE, greatest.data(), static_cast<int>(least.size()), MPI_INT, MPI_MAX, run.comm);
+    CHECK(least == greatest);
+  }
+}
+
 CASE(scalar_and_empty_and_compact) {
   const Id fapl = run.access();
   const Id file = run.create(fapl);
