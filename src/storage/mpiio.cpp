@@ -59,8 +59,9 @@ class MpiioStorage final : public Storage {
     if (::statvfs(path_.c_str(), &info) != 0) return status;
     const auto left = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
     if (left >= length && status.code() != Code::no_space) return status;
-    return {Code::no_space,
-            status.message() + "; the file system has " + std::to_string(left >> 10) + " KiB left"};
+    return {Code::no_space, range_message("write", path_, offset, length) +
+                                ": no space left, the file system has " + std::to_string(left >> 10) +
+                                " KiB"};
   }
 
   MPI_File file_;
