@@ -1,12 +1,22 @@
 // HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective
 // one returns on no rank before they are there from all ranks.
 #include "driver.hpp"
+#include "engine/agreement.hpp"
 #include "errors.hpp"
 #include "request.hpp"
 #include "views.hpp"
 
 namespace forebay::hdf5 {
 namespace {
+
+/// HDF5 shares the writing of metadata out among the ranks and meets in barriers of its own in between: a
+/// rank that gave up there would leave the others waiting for ever (as it does with the stock driver), and on
+/// one rank HDF5 could not close its library. So the next flush or close returns the failure, on every rank.
+Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
+  if (status.ok() || type == H5FD_MEM_DRAW) return status;
+  f.core->defer(std::move(status));
+  return {};
+}
 
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
 Status write_request(DriverFile& f, Request& request, Status status) {
@@ -52,14 +62,19 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
       f.eof = HADDR_UNDEF;
-      return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO);
+      const Status status = write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO);
+      return agree_outcome(f.comm, status);
     }
     f.eof = HADDR_UNDEF;
-    if (!f.atomic())
-      return f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
-    Request request(Direction::write);
-    Status status = request.add_bytes(addr, size, buffer);
-    return write_request(f, request, std::move(status));
+    Status status;
+    if (f.atomic()) {
+      Request request(Direction::write);
+      status = request.add_bytes(addr, size, buffer);
+      status = write_request(f, request, std::move(status));
+    } else {
+      status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    }
+    return without_leaving_others(f, type, std::move(status));
   });
 }
 
@@ -71,7 +86,9 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
   return guarded("write_vector", [&]() -> Status {
     Request request(Direction::write);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
-    return write_request(f, request, std::move(status));
+    const bool alone = !f.collective();
+    status = write_request(f, request, std::move(status));
+    return alone && count > 0 ? without_leaving_others(f, types[0], std::move(status)) : status;
   });
 }
 

@@ -411,10 +411,14 @@ Status File::set_size(std::int64_t bytes) {
   return agree_outcome(state_->comm.get(), status);
 }
 
+void File::defer(Status failure) {
+  state_->deferred.update(std::move(failure));
+}
+
 Status File::sync() {
   const int error = MPI_File_sync(state_->file.get());
-  Status status;
-  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot sync " + path());
+  Status status = state_->deferred;
+  if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));
   return agree_outcome(state_->comm.get(), status);
 }
 

@@ -66,7 +66,12 @@ class File {
   /// Collective: sets the size (truncates or extends).
   Status set_size(std::int64_t bytes);
 
-  /// Collective: what was written is on stable storage as far as MPI_File_sync says.
+  /// Keeps a failure of this rank's for the next sync or close, which returns it on every rank: for callers
+  /// whose other ranks would wait for this one if it gave up now.
+  void defer(Status failure);
+
+  /// Collective: what was written is on stable storage as far as MPI_File_sync says. Returns deferred
+  /// failures, and close returns them again: the file is not whole.
   Status sync();
 
   /// Collective: drains, closes, adds the report to settings.stats. The first failure not yet reported is

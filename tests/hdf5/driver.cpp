@@ -40,9 +40,9 @@ bool says(const std::string& text, const char* part) {
   return false;
 }
 
-H5FD_forebay_config_t config_with(const char* hints) {
+H5FD_forebay_config_t config_with(const std::string& hints) {
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
-  std::snprintf(config.hints, sizeof config.hints, "%s", hints);
+  std::snprintf(config.hints, sizeof config.hints, "%s", hints.c_str());
   return config;
 }
 
@@ -287,5 +287,31 @@ CASE(a_write_that_fails) {
   });
   CHECK(result < 0);
   if (run.rank == 0) CHECK(says(errors, "cannot write bytes"));
+  if (run.rank == 0) std::remove(run.path.c_str());
+}
+
+CASE(metadata_that_one_rank_cannot_write) {
+  // HDF5 waits inside its flush for every rank; the error comes at the end of it, on all of them.
+  if (!run.forebay) return;
+  for (const bool flushed : {false, true}) {
+    const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
+    const H5FD_forebay_config_t config =
+        config_with("forebay_storage=failing;forebay_fail_after_bytes=0;forebay_fail_rank=" +
+                    std::to_string(run.ranks - 1));
+    CHECK(H5Pset_fapl_forebay(fapl, run.comm, MPI_INFO_NULL, &config) >= 0);
+    Id file = run.create(fapl);
+    for (int i = 0; i < 200; ++i) {
+      const Id group(
+          H5Gcreate2(file, ("group" + std::to_string(i)).c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      CHECK(group >= 0);
+    }
+    herr_t result = 0;
+    if (flushed) {
+      CHECK(says(errors_of([&] { result = H5Fflush(file, H5F_SCOPE_GLOBAL); }), "cannot write bytes"));
+      CHECK(result < 0);
+    }
+    CHECK(says(errors_of([&] { result = file.reset(); }), "cannot write bytes"));
+    CHECK(result < 0);
+  }
   if (run.rank == 0) std::remove(run.path.c_str());
 }
