@@ -19,12 +19,15 @@ constexpr const char* run_footer =
     "Exit status: the program's; 2 for a wrong option, hint or report file, 126 and 127 where PROGRAM cannot "
     "be executed or found.";
 
-/// The arguments without a "--" between run's options and PROGRAM, which would end PROGRAM's being taken as
-/// it is.
-std::vector<std::string> without_separator(int argc, char** argv) {
+/// The arguments without what the parser would take amiss: a "--" between run's options and PROGRAM, which
+/// would end PROGRAM's being taken as it is, and "--hints=" of an empty variable, which would take PROGRAM.
+std::vector<std::string> plain_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words.front() != "run") return words;
   for (std::size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
+    while (i < words.size() && (words[i] == "--stats=" || words[i] == "--hints=" || words[i] == "--mode="))
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i == words.size() || !words[i].starts_with("-")) break;
     if (words[i] == "--") {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
       break;
@@ -82,7 +85,7 @@ int parse_and_run(int argc, char** argv) {
   hints_command->add_flag("--markdown", markdown, "as a page of documentation");
 
   try {
-    std::vector<std::string> words = without_separator(argc, argv);
+    std::vector<std::string> words = plain_arguments(argc, argv);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp& request) {

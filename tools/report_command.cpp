@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -132,6 +133,10 @@ void print_file(const json& file) {
 }  // namespace
 
 int print_report(const std::string& path, bool as_json) {
+  if (std::filesystem::is_directory(path)) {
+    complain("cannot read " + path + ": it is a folder");
+    return exit_failed;
+  }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
     complain("cannot read " + path + ": " + std::strerror(errno));

@@ -76,6 +76,15 @@ void set(const char* name, const std::string& value) {
   if (!value.empty()) ::setenv(name, value.c_str(), 1);
 }
 
+/// What may have been meant by a program that cannot be found.
+std::string hint_for(const std::string& program) {
+  std::error_code error;
+  if (std::filesystem::is_directory(program, error)) return ": it is a folder";
+  if (program.find('/') == std::string::npos && std::filesystem::exists(program, error))
+    return " in PATH; the one in this folder is ./" + program;
+  return "";
+}
+
 void set_plugin_path(const Installation& installation) {
   // Only for a program that is told to take the driver by name: the variable replaces HDF5's own default
   // path.
@@ -100,7 +109,8 @@ int run(const RunOptions& options) {
   if (program.empty()) {
     if (is_first_on_node()) {
       complain(denied ? "may not execute " + options.program.front()
-                      : "cannot find the program " + options.program.front());
+                      : "cannot find the program " + options.program.front() +
+                            hint_for(options.program.front()));
     }
     return denied ? exit_not_executable : exit_not_found;
   }

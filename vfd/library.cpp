@@ -107,10 +107,12 @@ Status check_same_library(const void* caller) {
     return {Code::unsupported, "cannot tell which HDF5 library loads the driver"};
   }
   if (ours.dli_fbase == theirs.dli_fbase) return {};
-  return {Code::unsupported,
-          std::string("the driver cannot be used by ") + theirs.dli_fname +
-              ", it works with the parallel HDF5 library " + ours.dli_fname +
-              " only (a serial program such as h5dump reads Forebay's files without any driver)"};
+  return {
+      Code::unsupported,
+      std::string("the driver cannot be used by ") + theirs.dli_fname +
+          ", it works with the parallel HDF5 library " + ours.dli_fname +
+          " only. Link the program with that, shared (h5pcc -shlib); a serial program such as h5dump reads "
+          "Forebay's files without any driver: unset HDF5_DRIVER"};
 }
 
 }  // namespace forebay::hdf5

@@ -64,15 +64,13 @@ const auto& entries() {
              "prefers, else 512 KiB."},
             BytesField{&Settings::stripe_bytes, 0, least_unit}},
       Entry{{"forebay_window_bytes", unit_values, "0",
-             "File range that one round of a flush covers. 0: chosen from the owners, the stripe and the "
-             "memory "
-             "bound."},
+             "File range that one round of a flush covers, rounded to 4096. 0: chosen from the owners, the "
+             "stripe and the memory bound."},
             BytesField{&Settings::window_bytes, 0, least_unit}},
-      Entry{
-          {"forebay_memory_bytes", "bytes, at least 64k", "16m",
-           "Bound on what Forebay allocates, for each rank of a node. More work means more rounds, not more "
-           "memory."},
-          BytesField{&Settings::memory_bytes, 64 << 10}},
+      Entry{{"forebay_memory_bytes", "bytes, at least 64k", "16m",
+             "Bound for each rank of a node; half of it is for the windows, which it limits. More work means "
+             "more rounds, not more memory."},
+            BytesField{&Settings::memory_bytes, 64 << 10}},
       Entry{{"forebay_bypass_bytes", bytes_values, "1m",
              "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
              "never."},

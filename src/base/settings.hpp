@@ -16,7 +16,7 @@ struct Settings {
   Mode mode = Mode::strict;                  ///< forebay_mode
   StorageKind storage = StorageKind::mpiio;  ///< forebay_storage
   Link link = Link::automatic;               ///< forebay_link
-  std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 1 MiB
+  std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 512 KiB
   std::int64_t window_bytes =
       0;  ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe
   std::int64_t memory_bytes =

@@ -146,6 +146,9 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
     return status;
   }
 
+  if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
+    warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
+
   s.choose_layout();
   const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -319,6 +320,55 @@ void failing_rank() {
   CHECK_OK(file->close());
 }
 
+// A request passes by the windows or does not as a whole, and its first runs tell: whatever the others are
+// like, every byte has to arrive, and the holes keep what they held.
+void long_and_short_runs(std::int64_t long_runs, bool long_first, bool passes) {
+  constexpr std::int64_t longer = 5000, shorter = 40, short_runs = 700;
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "forebay_bypass_bytes=4096;forebay_stripe_bytes=64k");
+  const std::int64_t ranks = file->ranks(), rank = file->rank();
+  // Ranks alternate, with a hole after each run.
+  const std::int64_t long_begin = long_first ? 3 : 3 + short_runs * ranks * (shorter + 10);
+  const std::int64_t short_begin = long_first ? 3 + long_runs * ranks * (longer + 500) : 3;
+  const auto long_at = [&](std::int64_t i, std::int64_t of) {
+    return long_begin + (i * ranks + of) * (longer + 500);
+  };
+  const auto short_at = [&](std::int64_t i, std::int64_t of) {
+    return short_begin + (i * ranks + of) * (shorter + 10);
+  };
+  const std::int64_t end = std::max(long_at(long_runs, 0), short_at(short_runs, 0));
+  const auto value = [](std::int64_t at) { return static_cast<std::byte>(at * 7 + at / 256 + 1); };
+  std::vector<std::byte> expected(static_cast<std::size_t>(end), std::byte{0x5a});
+  if (rank == 0) CHECK_OK(file->write_at(0, expected.data(), end));
+
+  std::vector<Run> runs;
+  std::vector<std::byte> memory;
+  const auto add = [&](std::int64_t at, std::int64_t length, std::int64_t of) {
+    if (of == rank) runs.push_back({at, static_cast<std::int64_t>(memory.size()), length});
+    for (std::int64_t i = at; i < at + length; ++i) {
+      expected[static_cast<std::size_t>(i)] = value(i);
+      if (of == rank) memory.push_back(value(i));
+    }
+  };
+  for (const bool now_long : {long_first, !long_first}) {
+    for (std::int64_t i = 0; i < (now_long ? long_runs : short_runs); ++i) {
+      for (std::int64_t of = 0; of < ranks; ++of)
+        now_long ? add(long_at(i, of), longer, of) : add(short_at(i, of), shorter, of);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  RunListCursor cursor(runs);
+  MemorySource source(memory.data());
+  const Put put{&cursor, &source};
+  CHECK_OK(file->write_all({&put, 1}));
+  std::vector<std::byte> got(static_cast<std::size_t>(end));
+  CHECK_OK(file->read_at(0, got.data(), end));
+  CHECK(got == expected);
+  CHECK(file->counters().bypass_bytes == (passes ? static_cast<std::int64_t>(memory.size()) : 0));
+  CHECK((file->counters().bypass_writes > 0) == passes);
+  CHECK_OK(file->close());
+}
+
 void bad_places() {
   Status status;
   auto file = open_file(MPI_COMM_WORLD, "no/such/folder/cases.dat", "", &status);
@@ -382,6 +432,11 @@ int main(int argc, char** argv) {
     part("communicators", communicators);
     part("independent", independent);
     part("failing rank", failing_rank);
+    part("long runs first", [] {
+      long_and_short_runs(16, true, true);
+      long_and_short_runs(15, true, false);
+    });
+    part("long runs last", [] { long_and_short_runs(100, false, false); });
     part("bad places", bad_places);
     fresh("cases.dat");
   }

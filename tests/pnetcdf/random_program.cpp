@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,6 +87,9 @@ class Player {
  private:
   static constexpr MPI_Offset attached_bytes = 200000;
   static constexpr int slots = 4;  // requests of a rank in one wait
+  // Of the file, about: every rank reads it back, and a sparse file of many GiB fills a disk where it is
+  // copied.
+  static constexpr MPI_Offset most_bytes = MPI_Offset{256} << 20;
 
   int mode() const {
     return NC_CLOBBER | (format_ == 5 ? NC_64BIT_DATA : format_ == 2 ? NC_64BIT_OFFSET : 0);
@@ -105,6 +109,8 @@ class Player {
       v.is_record = all_.one_in(2);
       if (v.is_record) v.dims.push_back(0);
       for (std::int64_t d = all_.below(4); d > 0; --d) v.dims.push_back(1 + static_cast<int>(all_.below(4)));
+      while (v.dims.size() > (v.is_record ? 1 : 0) && !fits(v)) v.dims.pop_back();
+      (v.is_record ? record_bytes_ : fixed_bytes_) += bytes_of(v);
       for (int d : v.dims) v.shape.push_back(dims_[static_cast<std::size_t>(d)]);
       const std::string name = "v" + std::to_string(vars_.size());
       run_.code("def_var", ncmpi_def_var(file_, name.c_str(), v.type, static_cast<int>(v.dims.size()),
@@ -121,6 +127,25 @@ class Player {
     int id = -1;
     run_.code("def_dim", ncmpi_def_dim(file_, ("d" + std::to_string(dims_.size())).c_str(), size, &id));
     dims_.push_back(size == NC_UNLIMITED ? 0 : size);
+  }
+
+  // Of the whole variable, or of one record.
+  MPI_Offset bytes_of(const Var& v) const {
+    auto bytes = static_cast<MPI_Offset>(size_of(memory_of(v.type)));
+    for (std::size_t d = v.is_record ? 1 : 0; d < v.dims.size(); ++d)
+      bytes *= dims_[static_cast<std::size_t>(v.dims[d])];
+    return bytes;
+  }
+
+  // As many records as one call can add at most. Where it would not fit, calls stay within what is there.
+  MPI_Offset more_records() const { return 2 * static_cast<MPI_Offset>(run_.ranks()) * slots + 1; }
+  bool may_grow(MPI_Offset known) const {
+    return fixed_bytes_ + (known + more_records()) * record_bytes_ <= most_bytes;
+  }
+  bool fits(const Var& v) {
+    const MPI_Offset fixed = fixed_bytes_ + (v.is_record ? 0 : bytes_of(v));
+    const MPI_Offset record = record_bytes_ + (v.is_record ? bytes_of(v) : 0);
+    return fixed + (records() + more_records()) * record <= most_bytes;
   }
 
   MPI_Offset records() {
@@ -142,7 +167,8 @@ class Player {
   // Chooses this rank's part of the variable: slot `slot` of this rank along the longest dimension (or among
   // the records). `lists`: with varn, or with anything else; in one collective call PnetCDF wants the same of
   // all ranks.
-  Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists, bool may_grow = true) {
+  Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists, bool growing = true) {
+    growing = growing && (known_records == 0 || may_grow(known_records));
     Call call;
     call.variable = v.id;
     call.type = v.type;
@@ -157,15 +183,15 @@ class Player {
     }
     std::vector<MPI_Offset> low(dims, 0), high = v.shape;
     if (v.is_record && dims == 1) {
-      low[0] = may_grow ? known_records - known_records % 2 + part * 2 : known_records * part / parts;
-      high[0] = may_grow ? low[0] + 2 : known_records * (part + 1) / parts;
+      low[0] = growing ? known_records - known_records % 2 + part * 2 : known_records * part / parts;
+      high[0] = growing ? low[0] + 2 : known_records * (part + 1) / parts;
     } else {
       low[split] = v.shape[split] * part / parts;
       high[split] = v.shape[split] * (part + 1) / parts;
       if (v.is_record) {
         low[0] = dice.below(known_records + 3);
         high[0] = low[0] + 1 + dice.below(3);
-        if (!may_grow)
+        if (!growing)
           low[0] = std::min(low[0], known_records - 1), high[0] = std::min(high[0], known_records);
       }
     }
@@ -345,18 +371,21 @@ class Player {
     for (const auto& call : pending_) ids.push_back(call->request);
     if (all_.one_in(3)) std::reverse(ids.begin(), ids.end());
     statuses.resize(ids.size(), -1);
+    int err = NC_NOERR;
     if (all_.one_in(2)) {
-      run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(),
-                                           all_.one_in(2) ? statuses.data() : nullptr));
+      err = run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(),
+                                                 all_.one_in(2) ? statuses.data() : nullptr));
     } else {
-      run_.code("wait_all all",
-                ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
+      err = run_.code("wait_all all",
+                      ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
     }
     for (int id : ids) run_.value("id", id);
     for (int status : statuses) run_.value("status", status);
     for (const auto& call : pending_) {
       if (call->buffer != call->before) run_.value("touched", call->variable);
     }
+    // A wait that fails may leave requests posted, and closing then swaps bytes in their buffers.
+    if (err != NC_NOERR) std::move(pending_.begin(), pending_.end(), std::back_inserter(unfinished_));
     pending_.clear();
     busy_.clear();
   }
@@ -429,7 +458,7 @@ class Player {
       if (v.is_record) ncmpi_inq_dimlen(file_, 0, &count[0]);
       MPI_Offset n = 1;
       for (MPI_Offset c : count) n *= c;
-      std::vector<std::byte> values(static_cast<std::size_t>(n) * 8 + 8);
+      std::vector<std::byte> values(static_cast<std::size_t>(n) * size_of(memory_of(v.type)) + 8);
       run_.code("get", ncmpi_get_vara_all(file_, v.id, start.data(), count.data(), values.data(), n,
                                           mpi_type_of(memory_of(v.type))));
       run_.value("contents",
@@ -490,9 +519,11 @@ class Player {
   int file_ = -1;
   bool attached_ = false;
   std::vector<MPI_Offset> dims_;
+  MPI_Offset fixed_bytes_ = 0, record_bytes_ = 0;
   std::vector<Var> vars_;
   std::vector<int> busy_;  // variables with requests pending
   std::vector<std::unique_ptr<Call>> pending_;
+  std::vector<std::unique_ptr<Call>> unfinished_;
 };
 
 }  // namespace
