@@ -38,7 +38,8 @@ class RecordCount {
   int accept_alone(OpenFile& file, const Reach& mine);
 
   /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if
-  /// that is larger, and alone hears of an error.
+  /// that is larger. It alone hears of an error here, since some of these calls may return early on some
+  /// ranks and nobody may wait for those; the next sync or close does it once more, together.
   int restore(OpenFile& file);
   /// Collective: the same, with the error on every rank.
   int restore_together(OpenFile& file);
