@@ -80,6 +80,14 @@ TEST_F(RunCommand, ASeparatorBeforeTheProgramIsTaken) {
   EXPECT_EQ(forebay_command({"run", "--", SHELL_SCRIPT, "--mode"}).output, "[--mode]\n");
 }
 
+TEST_F(RunCommand, EmptyOptionsAreNotGiven) {
+  // As from --hints=$HINTS in a job script: the next word is the program, not the option's value.
+  EXPECT_EQ(forebay_command({"run", "--hints=", "--stats=", "--", SHELL_SCRIPT, "--mode="}).output,
+            "[--mode=]\n");
+  EXPECT_EQ(forebay_command({"run", "--mode=", SHELL_SCRIPT, "x"}).output, "[x]\n");
+  EXPECT_EQ(forebay_command({"run", "--hints="}).status, 2);
+}
+
 TEST_F(RunCommand, SetsTheEnvironment) {
   const Outcome outcome = forebay_with(
       {{"LD_PRELOAD", "libm.so.6"}, {"FOREBAY_HINTS", "forebay_link=put"}},
@@ -149,6 +157,7 @@ TEST_F(RunCommand, AMissingProgramIsTold) {
   EXPECT_EQ(outcome.errors, "forebay: cannot find the program no-such-program\n");
   outcome = forebay_command({"run", *this / "model"});
   EXPECT_EQ(outcome.status, 127);
+  EXPECT_THAT(forebay_command({"run", "/"}).errors, HasSubstr("it is a folder"));
   std::ofstream(*this / "model") << "#!/bin/sh\n";
   outcome = forebay_command({"run", *this / "model"});
   EXPECT_EQ(outcome.status, 126);
@@ -297,6 +306,7 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
 }
 
 TEST_F(ReportCommand, WhatIsNoReportIsTold) {
+  EXPECT_THAT(forebay_command({"report", "/"}).errors, HasSubstr("it is a folder"));
   const std::map<std::string, std::string> cases{
       {"", "not JSON"},
       {"CDF\1", "not JSON"},
