@@ -133,7 +133,7 @@ void print_file(const json& file) {
 }  // namespace
 
 int print_report(const std::string& path, bool as_json) {
-  if (std::filesystem::is_directory(path)) {
+  if (std::error_code error; std::filesystem::is_directory(path, error)) {
     complain("cannot read " + path + ": it is a folder");
     return exit_failed;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver.hpp"
+#include "engine/agreement.hpp"
 #include "errors.hpp"
 #include "request.hpp"
 #include "views.hpp"
@@ -53,14 +54,27 @@ class Packer {
   std::size_t count_ = 0;
 };
 
+/// This rank's part; others may wait for it afterwards, so no exception leaves.
+Status read_puts(DriverFile& f, std::span<const Put> puts, std::byte* memory) {
+  return contained([&] {
+    Status done;
+    for (const Put& put : puts) done.update(f.core->read(*put.cursor, memory));
+    return done;
+  });
+}
+
 /// All ranks read the same elements (HDF5 says so): rank 0 reads, the others receive. Their memory may look
 /// different, so the bytes travel in the file's order.
 Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
-  if (root && status.ok()) {
-    for (const Put& put : puts) status.update(f.core->read(*put.cursor, memory));
-  }
-  std::vector<std::byte> share(static_cast<std::size_t>(kShare));
+  std::vector<std::byte> share;
+  const Status prepared = contained([&] {
+    share.resize(static_cast<std::size_t>(kShare));
+    return Status{};
+  });
+  // Also the meeting before which all have written.
+  if (Status all = agree_outcome(f.comm, prepared); !all.ok()) return all;
+  if (root && status.ok()) status = read_puts(f, puts, memory);
   Packer packer(puts);
   for (;;) {
     std::int64_t length = -1;
@@ -95,17 +109,12 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   if (f.atomic()) {
     status.update(read_atomic(f, puts, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
-    f.core->meet();
     status = read_on_root(f, puts, memory, std::move(status));
   } else {
     // HDF5 writes chunks that a rank holds in its cache when it likes, also right before and after this; with
     // the stock driver the exchange between the ranks keeps that out of a collective read.
     if (collective) f.core->meet();
-    status.update(contained([&] {
-      Status done;
-      for (const Put& put : puts) done.update(f.core->read(*put.cursor, memory));
-      return done;
-    }));
+    status.update(read_puts(f, puts, memory));
     if (collective) f.core->meet();
   }
   status.update(request.failure());

@@ -14,6 +14,8 @@ namespace {
 /// one rank HDF5 could not close its library. So the next flush or close returns the failure, on every rank.
 Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
   if (status.ok() || type == H5FD_MEM_DRAW) return status;
+  // Said at once as well: a program may end without a close that returns anything.
+  warn_few("metadata is missing in the file, the next flush or close fails", status.message());
   f.core->defer(std::move(status));
   return {};
 }
@@ -62,7 +64,8 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
       f.eof = HADDR_UNDEF;
-      const Status status = write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO);
+      const Status status =
+          contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); });
       return agree_outcome(f.comm, status);
     }
     f.eof = HADDR_UNDEF;
