@@ -1,5 +1,6 @@
-// MPI_Abort ends a program without closing its files: what is still kept is written before. This one is met by
-// programs that are linked with this library, or load it, before MPI; where the shim loads it, the shim asks.
+// MPI_Abort ends a program without closing its files: what is still kept is written before. This one is met
+// by programs that are linked with this library, or load it, before MPI; where the shim loads it, the shim
+// asks.
 #include <mpi.h>
 
 #include "engine/termination.hpp"

@@ -1,5 +1,5 @@
-// Commit mode: when what the core keeps must be in the file. In strict mode nothing is kept, and all of this is
-// free.
+// Commit mode: when what the core keeps must be in the file. In strict mode nothing is kept, and all of this
+// is free.
 #pragma once
 
 namespace forebay::pnc {

@@ -82,8 +82,7 @@ int sync(void* object) {
 
 int flush(void* object) {
   OpenFile& file = OpenFile::of(object);
-  const int drained =
-      guarded([&] { return file.independent ? drain_alone(file) : drain_in_any_mode(file); });
+  const int drained = guarded([&] { return file.independent ? drain_alone(file) : drain_in_any_mode(file); });
   const int err = file.stock.flush(file.stock_file);
   return err != NC_NOERR ? err : drained;
 }

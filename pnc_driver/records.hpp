@@ -59,7 +59,7 @@ class RecordCount {
 
   std::int64_t agreed_ = 0;
   std::int64_t written_ = 0;  // of that, what is in the header
-  int holder_ = -1;  // the rank whose reach_ was agreed on
+  int holder_ = -1;           // the rank whose reach_ was agreed on
   Reach reach_;
   Reach alone_;
 };

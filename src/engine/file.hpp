@@ -44,8 +44,8 @@ class File {
   /// Collective write of all ranks' puts. In strict mode the bytes are in the file on return, visible to all
   /// ranks; in commit mode they are, or they are copied and go there with a later flush. A collective flush
   /// that fails keeps what it could not write for the next one, and what was put by the call that flushed is
-  /// not kept. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same message
-  /// (at most 8), in place; they are reduced also where the write fails.
+  /// not kept. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same
+  /// message (at most 8), in place; they are reduced also where the write fails.
   Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {});
 
   /// Independent write of this rank's puts; in the file on return, or kept as above.

@@ -45,8 +45,8 @@ struct File::State {
   void agree_least(Window* window, std::span<std::int64_t> values);
 
   // write_behind.cpp
-  /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`: the
-  /// latter.
+  /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:
+  /// the latter.
   Status write_behind(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max, bool flush);
   /// Independent: what this rank's pool holds goes to the file.
   Status write_pool_alone();

@@ -20,8 +20,8 @@ class Holder {
   bool watched_ = false;
 };
 
-/// From now on `holder` is called at exit, in MPI_Finalize, and at a signal that would end the process and for
-/// which the program has no handler of its own.
+/// From now on `holder` is called at exit, in MPI_Finalize, and at a signal that would end the process and
+/// for which the program has no handler of its own.
 void watch(Holder& holder);
 void unwatch(Holder& holder);
 

@@ -1,4 +1,5 @@
-// Keeping puts over many calls: each collective call decides in its one reduction whether all ranks keep theirs.
+// Keeping puts over many calls: each collective call decides in its one reduction whether all ranks keep
+// theirs.
 #include "engine/write_behind.hpp"
 
 #include <algorithm>
@@ -17,7 +18,17 @@ namespace forebay {
 namespace {
 
 // As the least of each value, like those of a strict flush.
-enum Agreed : std::size_t { kFirst, kEnd, kHeldFirst, kHeldEnd, kAlignment, kWell, kKeep, kTogether, kAgreed };
+enum Agreed : std::size_t {
+  kFirst,
+  kEnd,
+  kHeldFirst,
+  kHeldEnd,
+  kAlignment,
+  kWell,
+  kKeep,
+  kTogether,
+  kAgreed
+};
 static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
@@ -37,6 +48,7 @@ WriteBehind::WriteBehind(const Settings& settings, const std::string& path, Stor
                          Counters& counters)
     : pool(bound_of(settings)),
       path_(absolute(path)),
+      local_(local_file_system(path_)),
       storage_(storage),
       counters_(counters),
       most_age_(std::chrono::seconds(settings.commit_seconds)) {}
@@ -74,7 +86,7 @@ Status WriteBehind::write_all(Storage& storage) {
 void WriteBehind::write_out(bool in_signal) noexcept {
   if (pool.empty()) return;
   if (in_signal) {
-    write_out_in_signal(path_.c_str(), pool, count);
+    write_out_in_signal(path_.c_str(), local_, pool, count);
     return;
   }
   try {
@@ -86,7 +98,7 @@ void WriteBehind::write_out(bool in_signal) noexcept {
       warn_once("as the program ended: " + status.message());
     }
   } catch (const std::bad_alloc&) {
-    write_out_in_signal(path_.c_str(), pool, count);
+    write_out_in_signal(path_.c_str(), local_, pool, count);
   }
 }
 
@@ -159,11 +171,10 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
                                  bool flush) {
   WriteBehind& b = *behind;
   if (settings.storage == StorageKind::null) puts = {};
-  const bool keeps = !flush && mine.ok() && !b.overdue() && b.together.size() < kMostExtents &&
-                     [&] {
-                       const StageTimer timer(counters, Stage::pool);
-                       return b.pool.stage(puts);
-                     }();
+  const bool keeps = !flush && mine.ok() && !b.overdue() && b.together.size() < kMostExtents && [&] {
+    const StageTimer timer(counters, Stage::pool);
+    return b.pool.stage(puts);
+  }();
   Window* window = nullptr;
   mine.update(nodes->window(layout.round_bytes(), window));
   const Agreement agreed = agree_on_keeping(window, puts, mine, keeps, agree_max);
@@ -228,7 +239,8 @@ Status File::State::flush_all(Window* window, std::span<const Put> puts, const A
   }
   const Extent hull{std::min(agreed.fresh.begin, agreed.held.begin),
                     std::max(agreed.fresh.end, agreed.held.end)};
-  if (Status status = run_flush(window, all, std::move(mine), hull, agreed.shift); !status.ok()) return status;
+  if (Status status = run_flush(window, all, std::move(mine), hull, agreed.shift); !status.ok())
+    return status;
   b.clear();
   return {};
 }

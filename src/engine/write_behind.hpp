@@ -47,6 +47,7 @@ class WriteBehind final : public Holder {
   Status write_all(Storage& storage);
 
   std::string path_;
+  bool local_;
   Storage& storage_;
   Counters& counters_;
   Bypass bypass_;

@@ -2,6 +2,9 @@
 #include "engine/write_out.hpp"
 
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,9 +77,75 @@ bool is_less(const std::uint8_t* number, const CountAtExit& count) {
   return std::memcmp(number, digits.data() + 8 - count.width, static_cast<std::size_t>(count.width)) < 0;
 }
 
+// ---- by mapping ----
+
+struct Map {
+  std::byte* memory;
+  std::int64_t begin;  // file offset of memory
+  Run last;            // the run that reaches furthest
+  Source* last_source;
+  Source* source;
+  sigjmp_buf full;
+};
+Map map;
+
+// A full disk shows when a page is touched.
+void jump(int) {
+  siglongjmp(map.full, 1);
+}
+
+void copy_all(Pool& pool) {
+  pool.for_each([](const Put& put) {
+    map.source = put.source;
+    put.cursor->walk([](void*, const Run& run) { map.source->produce({&run, 1}, map.memory, map.begin); },
+                     nullptr);
+  });
+}
+
+bool write_out_by_mapping(Pool& pool) {
+  const Extent hull = pool.hull();
+  map.last = {};
+  pool.for_each([](const Put& put) {
+    map.source = put.source;
+    put.cursor->walk(
+        [](void*, const Run& run) {
+          if (run.file + run.length <= map.last.file + map.last.length) return;
+          map.last = run;
+          map.last_source = map.source;
+        },
+        nullptr);
+  });
+  if (map.last.length == 0) return true;
+  // The file must reach so far before its pages are touched. Only a write makes it longer without ever making
+  // it shorter than another rank has made it.
+  out.source = map.last_source;
+  out.add({map.last.file + map.last.length - 1, map.last.stream + map.last.length - 1, 1});
+  out.flush();
+  if (!out.well) return false;
+
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  map.begin = hull.begin / page * page;
+  const auto length = static_cast<std::size_t>(map.last.file + map.last.length - map.begin);
+  void* memory = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, out.fd, map.begin);
+  if (memory == MAP_FAILED) return false;
+  map.memory = static_cast<std::byte*>(memory);
+  struct sigaction catching{}, before{};
+  catching.sa_handler = jump;
+  ::sigaction(SIGBUS, &catching, &before);
+  sigset_t bus;
+  sigemptyset(&bus);
+  sigaddset(&bus, SIGBUS);
+  ::pthread_sigmask(SIG_UNBLOCK, &bus, nullptr);
+  const bool well = sigsetjmp(map.full, 1) == 0;
+  if (well) copy_all(pool);
+  ::sigaction(SIGBUS, &before, nullptr);
+  ::munmap(memory, length);
+  return well;
+}
+
 }  // namespace
 
-void write_out_in_signal(const char* path, Pool& pool, const CountAtExit& count) noexcept {
+void write_out_in_signal(const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept {
   out.fd = ::open(path, O_RDWR | O_CLOEXEC);
   if (out.fd < 0) {
     say("cannot open", path);
@@ -84,11 +153,14 @@ void write_out_in_signal(const char* path, Pool& pool, const CountAtExit& count)
   }
   out.used = 0;
   out.well = true;
-  pool.for_each([](const Put& put) {
-    out.source = put.source;
-    put.cursor->walk([](void*, const Run& run) { out.add(run); }, nullptr);
-  });
-  out.flush();
+  if (!local || !write_out_by_mapping(pool)) {
+    out.well = true;
+    pool.for_each([](const Put& put) {
+      out.source = put.source;
+      put.cursor->walk([](void*, const Run& run) { out.add(run); }, nullptr);
+    });
+    out.flush();
+  }
   if (count.width > 0 && out.well) {
     // Other ranks do the same, so the number is looked at again.
     const Digits digits = digits_of(count.value);

@@ -81,7 +81,8 @@ std::byte* Pool::room(std::size_t bytes) {
     ++staged_.block;
     staged_.used = 0;
   }
-  // Each block is twice the last one, up to an eighth of the bound: what stays unused at their ends is little.
+  // Each block is twice the last one, up to an eighth of the bound: what stays unused at their ends is
+  // little.
   const auto most = std::max(kLeastBlock, static_cast<std::size_t>(bound_ / 8));
   const std::size_t wanted = blocks_.empty() ? kLeastBlock : std::min(most, 2 * blocks_.back().size);
   const std::size_t size = std::max(wanted, bytes);

@@ -1,5 +1,6 @@
 // Puts small records in many calls and then ends as it is told, without closing the file:
-// pnetcdf_ending FILE close|sync|finalize|exit|abort|abort_one|signal|signal_one|wait [INDEPENDENT]
+// pnetcdf_ending FILE close|close_one|sync|finalize|exit|abort|abort_one|signal|wait [INDEPENDENT]
+// "_one": only the last rank has something to put, and ends so; the others wait to be ended by the launcher.
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ void check(int err, const char* what) {
 }
 
 // Blocks, and lists that do not ascend, interleaved over ranks; a value of its own for each element.
-void put(int file, int fixed, int records, bool independent) {
+void put(int file, int fixed, int records, bool independent, bool anything) {
   constexpr MPI_Offset width = 60;
   const auto call = [&](auto collective, auto alone, auto... arguments) {
     check(independent ? alone(file, arguments...) : collective(file, arguments...), "put");
@@ -30,18 +31,19 @@ void put(int file, int fixed, int records, bool independent) {
   for (int step = 0; step < 20; ++step) {
     std::vector<int> row(width);
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = (rank * 1000 + step) * 1000 + static_cast<int>(i);
-    const MPI_Offset start[] = {step, rank * width}, count[] = {1, width};
+    const MPI_Offset start[] = {step, rank * width}, count[] = {anything ? 1 : 0, width};
     call(ncmpi_put_vara_int_all, ncmpi_put_vara_int, fixed, start, count, row.data());
 
     std::vector<MPI_Offset> places;
-    for (MPI_Offset i = width / 2; i-- > 0;) places.push_back(step), places.push_back((2 * i + step % 2) * ranks + rank);
+    for (MPI_Offset i = anything ? width / 2 : 0; i-- > 0;)
+      places.push_back(step), places.push_back((2 * i + step % 2) * ranks + rank);
     std::vector<MPI_Offset*> starts;
     for (std::size_t i = 0; i < places.size(); i += 2) starts.push_back(&places[i]);
     std::vector<double> values(starts.size());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = rank + 0.001 * step + static_cast<double>(i);
     MPI_Offset** no_counts = nullptr;
-    call(ncmpi_put_varn_double_all, ncmpi_put_varn_double, records, static_cast<int>(starts.size()), starts.data(),
-         no_counts, values.data());
+    call(ncmpi_put_varn_double_all, ncmpi_put_varn_double, records, static_cast<int>(starts.size()),
+         starts.data(), no_counts, values.data());
   }
 }
 
@@ -64,22 +66,22 @@ int main(int argc, char** argv) {
   ncmpi_def_var(file, "records", NC_DOUBLE, 2, record_dims, &records);
   check(ncmpi_enddef(file), "enddef");
   if (independent) check(ncmpi_begin_indep_data(file), "begin_indep_data");
-  put(file, fixed, records, independent);
+  const bool one = how.find("_one") != std::string::npos;
+  put(file, fixed, records, independent, !one || rank == ranks - 1);
   MPI_Barrier(MPI_COMM_WORLD);
 
-  if (how == "close") check(ncmpi_close(file), "close");
+  if (how == "close" || how == "close_one") check(ncmpi_close(file), "close");
   if (how == "sync") check(ncmpi_sync(file), "sync");
   if (how == "sync") std::_Exit(0);
   if (how == "exit") std::exit(0);
   if (how == "abort") MPI_Abort(MPI_COMM_WORLD, 7);
   if (how == "abort_one" && rank == ranks - 1) MPI_Abort(MPI_COMM_WORLD, 7);
   if (how == "signal") std::raise(SIGTERM);
-  if (how == "signal_one" && rank == 0) std::raise(SIGTERM);
   if (how == "wait" && rank == 0) {
     std::printf("ready\n");
     std::fflush(stdout);
   }
-  if (how == "abort_one" || how == "signal_one" || how == "wait") sleep(60);
+  if (how == "abort_one" || how == "wait") sleep(60);
   MPI_Finalize();
   return 0;
 }

@@ -1,5 +1,5 @@
-// The pool against the obvious: what is kept is written as the caller's memory stood at the call, in order, and
-// what does not fit leaves nothing behind.
+// The pool against the obvious: what is kept is written as the caller's memory stood at the call, in order,
+// and what does not fit leaves nothing behind.
 #include "request/pool.hpp"
 
 #include <gtest/gtest.h>
