@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/counters.hpp"
 #include "base/settings.hpp"
@@ -22,6 +23,12 @@ struct CountAtExit {
   std::int64_t value = 0;
 };
 
+/// Collective calls that are kept and of which none overlaps another.
+struct KeptEpoch {
+  std::size_t first = 0;  ///< the first of this rank's puts of these calls, counted in the pool
+  ExtentSet together;     ///< where they put something, on any rank: the same on all ranks
+};
+
 class WriteBehind final : public Holder {
  public:
   /// Storage and counters are the file's, and outlive this.
@@ -30,6 +37,11 @@ class WriteBehind final : public Holder {
 
   /// Keeps what was staged.
   void keep();
+  /// The same for a collective call that put something into `fresh`; `apart`: in an epoch of its own.
+  void keep_together(const Extent& fresh, bool apart);
+  /// Whether a call that puts something there might overlap one of the last epoch; of any epoch.
+  bool meets_last(const Extent& fresh) const;
+  bool meets_any(const Extent& fresh) const;
   /// After everything was written.
   void clear();
   /// Whether the oldest bytes have been kept for too long.
@@ -38,8 +50,7 @@ class WriteBehind final : public Holder {
   void write_out(bool in_signal) noexcept override;
 
   Pool pool;
-  /// Where the collective calls whose puts are kept put something, on any rank: the same on all ranks.
-  ExtentSet together;
+  std::vector<KeptEpoch> epochs;
   bool alone = false;  ///< independent puts of this rank are among what is kept
   CountAtExit count;
 

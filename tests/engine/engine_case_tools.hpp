@@ -1,5 +1,5 @@
-// What the tests of single cases have in common: files, checks, and a pattern in which each byte tells where it
-// belongs.
+// What the tests of single cases have in common: files, checks, and a pattern in which each byte tells where
+// it belongs.
 #pragma once
 
 #include <mpi.h>
@@ -34,7 +34,7 @@ inline void check(bool good, const char* what, int line, const std::string& deta
   } while (false)
 
 inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                Status* outcome = nullptr) {
+                                       Status* outcome = nullptr) {
   FileOptions options;
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
@@ -53,7 +53,7 @@ inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, c
 // Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells
 // element and salt.
 inline Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width,
-                       unsigned salt) {
+                              unsigned salt) {
   const std::int64_t step = width * file.ranks();
   const std::int64_t first = width * file.rank();
   const std::int64_t count = total > first ? (total - first + step - 1) / step : 0;

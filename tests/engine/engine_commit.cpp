@@ -109,10 +109,11 @@ void by_itself() {
 void failing() {
   for (const char* nodes : {"", ";forebay_ranks_per_node=1"}) {
     fresh("commit.dat");
-    auto file = open_file(MPI_COMM_WORLD, "commit.dat",
-                          std::string("forebay_mode=commit;forebay_storage=failing;forebay_fail_after_bytes=1000;"
-                                      "forebay_fail_rank=0;forebay_stripe_bytes=4k;forebay_pool_bytes=100k") +
-                              nodes);
+    auto file =
+        open_file(MPI_COMM_WORLD, "commit.dat",
+                  std::string("forebay_mode=commit;forebay_storage=failing;forebay_fail_after_bytes=1000;"
+                              "forebay_fail_rank=0;forebay_stripe_bytes=4k;forebay_pool_bytes=100k") +
+                      nodes);
     const std::int64_t each = 5000 * file->ranks();
     for (unsigned call = 0; call < 5; ++call) CHECK_OK(put_interleaved(*file, each * call, each, 50, call));
     for (int tries = 0; tries < 2; ++tries) {
@@ -142,7 +143,8 @@ void full_disk(const char* small) {
   if (rank == 0) {
     std::FILE* full = std::fopen(filler.c_str(), "we");
     const std::vector<char> block(4096);
-    while (std::fwrite(block.data(), 1, block.size(), full) == block.size() && std::fflush(full) == 0) {}
+    while (std::fwrite(block.data(), 1, block.size(), full) == block.size() && std::fflush(full) == 0) {
+    }
     std::fclose(full);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -172,7 +174,8 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
     part("full disk", [&] { full_disk(argv[2]); });
   } else {
-    for (const char* more : {"", ";forebay_ranks_per_node=2;forebay_stripe_bytes=4k;forebay_window_bytes=16k"}) {
+    for (const char* more :
+         {"", ";forebay_ranks_per_node=2;forebay_stripe_bytes=4k;forebay_window_bytes=16k"}) {
       part("kept until flushed", [&] { kept_until_flushed(more); });
       part("later calls win", [&] { later_calls_win(more); });
     }
