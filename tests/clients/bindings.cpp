@@ -1,5 +1,5 @@
-// PnetCDF's C++ bindings: files, dimensions, variables and attributes as objects; collective, strided, nonblocking and buffered puts.
-// The file is closed by its object's end.
+// PnetCDF's C++ bindings: files, dimensions, variables and attributes as objects; collective, strided,
+// nonblocking and buffered puts. The file is closed by its object's end.
 #include <mpi.h>
 
 #include <pnetcdf>
@@ -67,7 +67,8 @@ void write(const std::string& path, NcmpiFile::FileFormat format, int rank, int 
   pieces.iputVarn(static_cast<int>(rows_each), start_list.data(), count_list.data(), shorts.data(),
                   &requests.back());
   for (MPI_Offset step = 0; step < steps && (rank == 0 || rank % 2 == 1); ++step) {  // not every rank
-    std::vector<int> numbers(static_cast<std::size_t>(rows_each * columns), static_cast<int>(7 * step + rank));
+    std::vector<int> numbers(static_cast<std::size_t>(rows_each * columns),
+                             static_cast<int>(7 * step + rank));
     requests.push_back(NC_REQ_NULL);
     number.bputVar(Places{step, first, 0}, Places{1, rows_each, columns}, numbers.data(), &requests.back());
     numbers.assign(numbers.size(), -1);

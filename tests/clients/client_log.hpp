@@ -1,4 +1,5 @@
-// What a client's run prints: every return code and what it read back, a line a rank, the same under every driver.
+// What a client's run prints: every return code and what it read back, a line a rank, the same under every
+// driver.
 #pragma once
 
 #include <mpi.h>

@@ -72,7 +72,7 @@ contains
     count = [nx, rows_each]
     do j = 1, int(rows_each)
       do i = 1, int(nx)
-        i4(i, j) = i + 10*j + 30*rank
+        i4(i, j) = i + 10*j + mod(11*rank, 70)  ! fits into a byte
       end do
       letters(j) = repeat(achar(iachar('a') + mod(rank, 26)), int(nx))
     end do

@@ -1,5 +1,6 @@
-// netCDF-C on PnetCDF: a model's output by nc_* calls alone. It starts in independent mode, as netCDF-C does, and changes to collective
-// access and back; records grow in both; a sync and a second definition in between; everything is read back.
+// netCDF-C on PnetCDF: a model's output by nc_* calls alone. It starts in independent mode, as netCDF-C does,
+// and changes to collective access and back; records grow in both; a sync and a second definition in between;
+// everything is read back.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -29,7 +30,8 @@ class History {
   }
 
   void write(const std::string& path, int format) {
-    must("create", nc_create_par(path.c_str(), NC_CLOBBER | NC_PNETCDF | format, comm_, MPI_INFO_NULL, &file_));
+    must("create",
+         nc_create_par(path.c_str(), NC_CLOBBER | NC_PNETCDF | format, comm_, MPI_INFO_NULL, &file_));
     define(format == NC_64BIT_DATA);
     write_independent();
     must("sync", nc_sync(file_));
@@ -90,7 +92,8 @@ class History {
     }
   }
 
-  // Collective access: whole rows in two records, then strided columns from doubles, then some ranks with nothing.
+  // Collective access: whole rows in two records, then strided columns from doubles, then some ranks with
+  // nothing.
   void write_collective() {
     std::vector<float> values(2 * rows_each * columns);
     fill(values, 0, 2);
@@ -113,7 +116,8 @@ class History {
     if (log_.rank() == 0) wide[1] = 100000;
     const size_t start_packed[3] = {1, mine_, 0}, count_packed[3] = {1, rows_each, columns};
     log_.code("out of range", nc_put_vara_int(file_, packed_, start_packed, count_packed, wide.data()));
-    const size_t start_time[1] = {1}, count_time[1] = {log_.rank() == log_.ranks() - 1 ? size_t{2} : size_t{0}};
+    const size_t start_time[1] = {1},
+                 count_time[1] = {log_.rank() == log_.ranks() - 1 ? size_t{2} : size_t{0}};
     const double days[2] = {1.5, 2.5};
     must("put_vara_double", nc_put_vara_double(file_, time_, start_time, count_time, days));
   }

@@ -1,5 +1,6 @@
-// The way PIO writes: compute ranks' data rearranged onto a few I/O tasks, which alone open the file; start lists that are gone when the
-// call returns; buffered and plain nonblocking puts, waited for in blocks of requests across frames; two files at once; never a sync.
+// The way PIO writes: compute ranks' data rearranged onto a few I/O tasks, which alone open the file; start
+// lists that are gone when the call returns; buffered and plain nonblocking puts, waited for in blocks of
+// requests across frames; two files at once; never a sync.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -22,11 +23,13 @@ using forebay::test::Region;
 using std::size_t;
 
 constexpr MPI_Offset levels = 6, columns = 211, frames = 4;
-constexpr int fields = 5;           // the last has no levels
-constexpr size_t block = 3;         // requests waited for at once
+constexpr int fields = 5;            // the last has no levels
+constexpr size_t block = 3;          // requests waited for at once
 constexpr size_t regions_once = 40;  // regions a request
 
-MPI_Offset levels_of(int field) { return field == fields - 1 ? 1 : levels; }
+MPI_Offset levels_of(int field) {
+  return field == fields - 1 ? 1 : levels;
+}
 
 double value_of(int field, MPI_Offset frame, MPI_Offset offset) {
   return static_cast<double>((field + 1) * 10000 + frame * 2000 + offset) * 0.25;
@@ -48,9 +51,9 @@ class PioFile {
     for (int f = 0; f < fields; ++f) {
       const int flat[2] = {dims[0], dims[2]};
       const bool deep = levels_of(f) > 1;
-      must("def_var", ncmpi_def_var(file_, ("field" + std::to_string(f)).c_str(),
-                                    f % 2 == 0 ? NC_FLOAT : NC_DOUBLE, deep ? 3 : 2, deep ? dims : flat,
-                                    &variables_[static_cast<size_t>(f)]));
+      must("def_var",
+           ncmpi_def_var(file_, ("field" + std::to_string(f)).c_str(), f % 2 == 0 ? NC_FLOAT : NC_DOUBLE,
+                         deep ? 3 : 2, deep ? dims : flat, &variables_[static_cast<size_t>(f)]));
     }
     must("enddef", ncmpi_enddef(file_));
     must("buffer_attach", ncmpi_buffer_attach(file_, 1 << 20));
@@ -90,7 +93,8 @@ class PioFile {
     }
   }
 
-  // Waits for blocks of requests; the tasks have different numbers of them. Fewer than a block stay for later, unless all must go.
+  // Waits for blocks of requests; the tasks have different numbers of them. Fewer than a block stay for
+  // later, unless all must go.
   void flush(bool all) {
     size_t blocks = all ? (requests_.size() + block - 1) / block : requests_.size() / block;
     unsigned long most = blocks;
