@@ -22,10 +22,10 @@ using forebay::test::Rearranger;
 using forebay::test::Region;
 using std::size_t;
 
-constexpr MPI_Offset levels = 6, columns = 211, frames = 4;
+constexpr MPI_Offset levels = 6, columns = 131, frames = 3;
 constexpr int fields = 5;            // the last has no levels
 constexpr size_t block = 3;          // requests waited for at once
-constexpr size_t regions_once = 40;  // regions a request
+constexpr size_t regions_once = 25;  // regions a request
 
 MPI_Offset levels_of(int field) {
   return field == fields - 1 ? 1 : levels;

@@ -31,9 +31,9 @@ export source work
 cflags=(-O1 -w -DHAVE_DECL_MPI_OFFSET -I"$source/test/common" -I"$source/src/include" -include nctypes.h)
 fflags=(-O1 -w -fallow-argument-mismatch -fallow-invalid-boz -DHAVE_DECL_MPI_OFFSET -DHAS_GET_ENVIRONMENT_VARIABLE -I"$source/test/common")
 # Debian keeps the Fortran modules in a place of their own, and the paths in its pkg-config file are those of its build machine.
-for file in $(find /usr/include /usr/lib /usr/local -name pnetcdf.mod -o -name pnetcdf.inc 2>/dev/null); do
+while read -r file; do
   fflags+=(-I"${file%/*}")
-done
+done < <(find /usr/include /usr/lib /usr/local -name pnetcdf.mod -o -name pnetcdf.inc 2>/dev/null)
 # Arrays do not get to the shells that build side by side.
 export CFLAGS_="${cflags[*]}" FFLAGS_="${fflags[*]}"
 
@@ -121,6 +121,15 @@ is_left_out() {
   esac
 }
 
+# Programs that are not for several ranks, or no parallel programs of PnetCDF at all.
+is_for() { # PROGRAM RANKS
+  case $1 in
+    nc_test/nc_test | F90/tst_io) [ "$2" = 1 ] ;;
+    examples_C/mpi_subarray) false ;;
+    *) true ;;
+  esac
+}
+
 # run_one PROGRAM RANKS MODE DIR: status to DIR/status, output to DIR/output
 run_one() {
   local program=$1 n=$2 mode=$3 dir=$4 environment=() writer step
@@ -135,7 +144,7 @@ run_one() {
     echo $? >>"$dir/status"
   done
   # times, addresses, and what differs from run to run
-  sed -E 's/[0-9]+\.[0-9]+/N/g; s/0x[0-9a-f]+/P/g; s/  +/ /g; s/-+ pass/- pass/; s/\[[^]]*:[0-9]+\]/[host]/g' "$dir/raw" | sort >"$dir/output"
+  sed -E 's/[0-9]+\.[0-9]+/N/g; s/0x[0-9a-f]+/P/g; s/  +/ /g; s/-+ pass/- pass/; s/\[[^]]*:[0-9]+\]/[host]/g; /key = forebay,/d; s/nkeys = .*/nkeys/' "$dir/raw" | sort >"$dir/output"
 }
 
 # compare PROGRAM RANKS MODE: says "same", or what differs
@@ -145,8 +154,13 @@ compare() {
   [ "$(tail -n 1 "$ours/status")" -lt 124 ] || said+=" (hangs or is killed)"
   cmp -s "$stock/output" "$ours/output" || said+=" output"
   for f in $(cd "$stock/files" && find . -type f) $(cd "$ours/files" && find . -type f); do
-    cmp -s "$stock/files/$f" "$ours/files/$f" || said+=" $f"
+    cmp -s "$stock/files/$f" "$ours/files/$f" || [[ $said == *" $f"* ]] || said+=" $f"
   done
+  if [ -n "$said" ]; then # ranks that write different values at one place: does it agree with itself?
+    run_one "$1" "$2" stock "$stock.again"
+    diff -rq "$stock/files" "$stock.again/files" >/dev/null && cmp -s "$stock/output" "$stock.again/output" || said+=" (not the same twice on stock either)"
+    rm -rf "$stock.again"
+  fi
   [ -e "$ours/stats" ] && echo "${said:-same}" || echo "${said:-same} (driver not active)"
 }
 
@@ -163,6 +177,7 @@ fi
 for program in "${programs[@]}"; do
   [ -x "$work/bin/$program" ] || { echo "no program $program" >&2 && continue; }
   for n in $ranks; do
+    is_for "$program" "$n" || continue
     run_one "$program" "$n" stock "$work/runs/$program.$n.stock"
     differs=
     for mode in $modes; do
