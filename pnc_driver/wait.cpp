@@ -73,8 +73,9 @@ int end_listed(OpenFile& file, int count, int* requests, int* statuses, Ending& 
                       [](auto* a, auto* b) { return a->id < b->id; })) {
     std::sort(ending.puts.begin(), ending.puts.end(), [](auto* a, auto* b) { return a->id < b->id; });
   }
-  // PnetCDF's own driver does not look at a list as long as what is pending there. Here the program's list was another one, in which
-  // it would have found a number that does not exist: one more that is none makes it look.
+  // PnetCDF's own driver does not look at a list as long as what is pending there. Here the program's list
+  // was another one, in which it would have found a number that does not exist: one more that is none makes
+  // it look.
   if (!ending.odd.empty()) ending.odd.push_back(NC_REQ_NULL);
   ending.get_count = static_cast<int>(ending.odd.size());
   ending.odd_statuses.resize(ending.odd.size(), NC_NOERR);

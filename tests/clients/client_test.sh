@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# One client of PnetCDF that knows nothing of Forebay, on PnetCDF's own driver and on Forebay's, strict and commit: exit status, output
-# and every file it leaves are the same, and Forebay's driver was active: client_test.sh NAME MPIEXEC RANKS DRIVER PROGRAM
+# One client of PnetCDF that knows nothing of Forebay, on PnetCDF's own driver and on Forebay's, strict and commit: exit
+# status, output and every file it leaves are the same, and Forebay's driver was active.
+# client_test.sh NAME MPIEXEC RANKS DRIVER PROGRAM
 set -u
 name=$1 mpiexec=$2 ranks=$3 driver=$4 program=$5
 work=$(pwd)/$name.$ranks

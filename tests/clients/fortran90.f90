@@ -1,5 +1,5 @@
-! Fortran: `use pnetcdf`, the generic nf90mpi_ procedures. Blocking puts of every kind, array sections, lists of pieces, subarrays as
-! derived types, nonblocking and buffered puts; everything is read back.
+! Fortran: `use pnetcdf`, the generic nf90mpi_ procedures. Blocking puts of every kind, array sections, lists of pieces,
+! subarrays as derived types, nonblocking and buffered puts; everything is read back.
 program fortran90
   use mpi
   use pnetcdf
