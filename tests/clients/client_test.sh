@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # One client of PnetCDF that knows nothing of Forebay, on PnetCDF's own driver and on Forebay's, strict and commit: exit
 # status, output and every file it leaves are the same, and Forebay's driver was active.
-# client_test.sh NAME MPIEXEC RANKS DRIVER PROGRAM
+# client_test.sh NAME MPIEXEC RANKS FOREBAY PROGRAM: FOREBAY is the command, which finds the way to attach.
 set -u
-name=$1 mpiexec=$2 ranks=$3 driver=$4 program=$5
+name=$1 mpiexec=$2 ranks=$3 forebay=$4 program=$5
 work=$(pwd)/$name.$ranks
 rm -rf "$work"
 mkdir -p "$work"/{stock,strict,commit}
@@ -20,13 +20,13 @@ run() {
   local dir=$1
   shift
   mkdir "$dir/files"
-  (cd "$dir/files" && "$mpiexec" -n "$ranks" env "$@" >../out 2>../err </dev/null)
+  (cd "$dir/files" && "$mpiexec" -n "$ranks" "$@" >../out 2>../err </dev/null)
 }
 
 run stock "$program" || fail "the program fails on PnetCDF's own driver"
 [ -n "$(ls stock/files)" ] || fail "the program leaves no file"
 for mode in strict commit; do
-  run $mode LD_PRELOAD="$driver" FOREBAY_HINTS=forebay_mode=$mode FOREBAY_STATS="$work/$mode/stats.json" "$program" ||
+  run $mode "$forebay" run --mode $mode --stats "$work/$mode/stats.json" "$program" ||
     fail "the program fails under Forebay, $mode"
   grep -q '"pnetcdf"' $mode/stats.json || fail "no report: the driver was not active, $mode"
   cmp stock/out $mode/out >&2 || fail "the program prints something else, $mode"
