@@ -139,6 +139,10 @@ is_for() { # PROGRAM RANKS
   esac
 }
 
+# What differs from run to run, and the key by which a program can tell that it runs under Forebay.
+varying='s/[0-9]+\.[0-9]+/N/g; s/0x[0-9a-f]+/P/g; s/  +/ /g; s/-+ pass/- pass/; s/\[[^]]*:[0-9]+\]/[host]/g'
+varying+='; /key = *forebay/Id; s/nkeys = .*/nkeys/'
+
 # run_one PROGRAM RANKS MODE DIR: status to DIR/status, output to DIR/output
 run_one() {
   local program=$1 n=$2 mode=$3 dir=$4 environment=() writer step
@@ -152,8 +156,7 @@ run_one() {
       PNETCDF_SAFE_MODE=0 "${environment[@]}" "$work/bin/$step" $(arguments_of "$program") >>"$dir/raw" 2>&1 </dev/null)
     echo $? >>"$dir/status"
   done
-  # times, addresses, and what differs from run to run
-  sed -E 's/[0-9]+\.[0-9]+/N/g; s/0x[0-9a-f]+/P/g; s/  +/ /g; s/-+ pass/- pass/; s/\[[^]]*:[0-9]+\]/[host]/g; /key = forebay,/d; s/nkeys = .*/nkeys/' "$dir/raw" | sort >"$dir/output"
+  sed -E "$varying" "$dir/raw" | sort >"$dir/output"
 }
 
 # compare PROGRAM RANKS MODE: says "same", or what differs
