@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "drain.hpp"
 #include "errors.hpp"
 #include "open_file.hpp"
 
@@ -25,9 +26,12 @@ int keep_count(OpenFile& file, int err) {
 }  // namespace
 
 int leave_independent_mode(OpenFile& file) {
-  const int err = file.stock.end_indep_data(file.stock_file);
+  // PnetCDF's own driver spreads the count of records that it knows.
+  const int drained = drain_in_any_mode(file);
+  int err = file.stock.end_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = false;
-  return file.active() ? keep_count(file, err) : err;
+  if (file.active()) err = keep_count(file, err);
+  return err != NC_NOERR ? err : drained;
 }
 
 int enddef(void* object) {
@@ -52,6 +56,7 @@ int redef(void* object) {
       if (file.independent) {
         if (int err = leave_independent_mode(file)) return err;
       }
+      if (int err = drain_together(file)) return err;
       if (int err = file.records.settle(file)) return err;
     }
     const int err = file.stock.redef(file.stock_file);
@@ -67,17 +72,27 @@ int sync(void* object) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active() || file.in_define) return file.stock.sync(file.stock_file);
   return guarded([&] {
+    const int drained = drain_in_any_mode(file);
     int err = keep_count(file, file.stock.sync(file.stock_file));
+    if (err == NC_NOERR) err = drained;
     const int core_err = report(file.core->sync(), "cannot sync the file");
     return err != NC_NOERR ? err : core_err;
   });
 }
 
+int flush(void* object) {
+  OpenFile& file = OpenFile::of(object);
+  const int drained = guarded([&] { return file.independent ? drain_alone(file) : drain_in_any_mode(file); });
+  const int err = file.stock.flush(file.stock_file);
+  return err != NC_NOERR ? err : drained;
+}
+
 int begin_indep_data(void* object) {
   OpenFile& file = OpenFile::of(object);
+  const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_together(file); });
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
-  return err;
+  return err != NC_NOERR ? err : drained;
 }
 
 int end_indep_data(void* object) {
@@ -110,8 +125,9 @@ int inq_misc(void* object, int* path_length, char* path, int* fixed_vars, int* r
 int inq_dim(void* object, int dimension, char* name, MPI_Offset* size) {
   OpenFile& file = OpenFile::of(object);
   const int err = file.stock.inq_dim(file.stock_file, dimension, name, size);
-  if (size != nullptr && file.records.agreed() > 0 && dimension == file.variables.unlimited_dimension()) {
-    *size = std::max<MPI_Offset>(*size, file.records.agreed());
+  const std::int64_t records = std::max(file.records.agreed(), file.records.alone());
+  if (size != nullptr && records > 0 && dimension == file.variables.unlimited_dimension()) {
+    *size = std::max<MPI_Offset>(*size, records);
   }
   return err;
 }

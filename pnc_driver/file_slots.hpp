@@ -19,6 +19,7 @@ int enddef(void*);
 int enddef_aligned(void*, MPI_Offset, MPI_Offset, MPI_Offset, MPI_Offset);
 int redef(void*);
 int sync(void*);
+int flush(void*);
 int begin_indep_data(void*);
 int end_indep_data(void*);
 int inq_misc(void*, int*, char*, int*, int*, int*, int*, MPI_Offset*, MPI_Offset*, MPI_Offset*, MPI_Offset*,

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "attach.hpp"
+#include "drain.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
 #include "open_file.hpp"
@@ -42,10 +43,11 @@ struct Plan {
 };
 
 // Collective. NC_EINVAL on every rank when the hints of any rank are wrong.
-int make_plan(MPI_Comm comm, MPI_Info info, Plan& plan) {
+int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const Status hints = resolve_settings(info, "", rank == 0, plan.settings);
+  if (shared) plan.settings.mode = Mode::strict;
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
@@ -78,6 +80,7 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
   options.info = info;
   options.settings = std::move(plan.settings);
   options.driver = "pnetcdf";
+  options.may_commit = true;
   const Status status = File::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
@@ -131,6 +134,7 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   int err = NC_NOERR;
   // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
+  if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forward_pending(*file) : NC_NOERR;
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
@@ -147,7 +151,7 @@ int create(MPI_Comm comm, const char* path, int cmode, int ncid, MPI_Info info, 
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, info, plan)) return err;
+    if (int err = make_plan(comm, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     const int err = stock_table().create(comm, path, cmode, ncid, info, &stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
@@ -168,7 +172,7 @@ int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, vo
     const bool writes = (omode & NC_WRITE) != 0;
     Plan plan;
     if (writes) {
-      if (int err = make_plan(comm, info, plan)) return err;
+      if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
     }
     void* stock_file = nullptr;
     const int err = stock_table().open(comm, path, omode, ncid, info, &stock_file);

@@ -86,30 +86,58 @@ int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std
 
 // ---- blocking ----
 
+// Fills the batch with one put. Where the buffer has gaps, `packed` holds a copy for as long as the batch.
+template <class Arguments>
+int prepare(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, Request& request,
+            std::unique_ptr<std::byte[]>& packed, Batch& batch) {
+  if (int err = understand(file, id, arguments, buffer, request)) return err;
+  if (request.selection.elements == 0) return NC_NOERR;
+  const std::byte* elements = nullptr;
+  if (int err = close_gaps(request, buffer, packed, elements)) return err;
+  if (!request.converts && !request.mapped)
+    return batch.add(*request.variable, request.selection, elements, swap_of(*request.variable));
+  Conversion conversion;
+  if (int err = conversion_for(file, *request.variable, request.layout.element, conversion)) return err;
+  return batch.add_converted(*request.variable, request.selection, elements, conversion, request.map());
+}
+
+template <class Arguments>
+int put_alone(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer) {
+  Request request;
+  Batch batch(file);
+  std::unique_ptr<std::byte[]> packed;
+  if (int err = prepare(file, id, arguments, buffer, request, packed, batch)) return err;
+  if (std::is_same_v<Arguments, VarnArguments>) file.pending.skip_number();
+  if (request.selection.elements == 0) return NC_NOERR;
+  if (int err = write_alone(file, batch)) return err;
+  return batch.out_of_range() ? NC_ERANGE : NC_NOERR;
+}
+
 template <class Arguments>
 int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int how) {
   Request request;
   Batch batch(file);
   std::unique_ptr<std::byte[]> packed;
   int problem = NC_NOERR;
-  if ((how & mode::zero) == 0) {
-    problem = guarded([&] {
-      if (int err = understand(file, id, arguments, buffer, request)) return err;
-      if (request.selection.elements == 0) return NC_NOERR;
-      const std::byte* elements = nullptr;
-      if (int err = close_gaps(request, buffer, packed, elements)) return err;
-      if (!request.converts && !request.mapped)
-        return batch.add(*request.variable, request.selection, elements, swap_of(*request.variable));
-      Conversion conversion;
-      if (int err = conversion_for(file, *request.variable, request.layout.element, conversion)) return err;
-      return batch.add_converted(*request.variable, request.selection, elements, conversion, request.map());
-    });
-  }
+  if ((how & mode::zero) == 0)
+    problem = guarded([&] { return prepare(file, id, arguments, buffer, request, packed, batch); });
   constexpr bool is_list = std::is_same_v<Arguments, VarnArguments>;
   if (is_list && problem == NC_NOERR && request.selection.elements > 0) file.pending.skip_number();
   bool unused = false;
   const int err = write_together(file, batch, problem, unused);
   return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
+}
+
+// In strict mode an independent put gains nothing here, and the record count is PnetCDF's own driver's to
+// keep.
+bool takes(const OpenFile& file, int how) {
+  return file.active() && ((how & mode::collective) != 0 || file.core->commits());
+}
+
+template <class Arguments>
+int put(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int how) {
+  return (how & mode::collective) != 0 ? put_collective(file, id, arguments, buffer, how)
+                                       : put_alone(file, id, arguments, buffer);
 }
 
 // ---- nonblocking ----
@@ -184,21 +212,19 @@ int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffe
 int put_var(void* object, int variable, Index start, Index count, Index stride, Index imap,
             const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
-  // An independent put gains nothing here, and the record count is PnetCDF's own driver's to keep.
-  if (!file.active() || (how & mode::collective) == 0) {
+  if (!takes(file, how)) {
     return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
                               type, how);
   }
   return guarded([&] {
-    return put_collective(file, variable, VarArguments{start, count, stride, imap},
-                          {buffer, buffer_count, type}, how);
+    return put(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, how);
   });
 }
 
 int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList counts, const void* buffer,
              MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
-  if (!file.active() || (how & mode::collective) == 0) {
+  if (!takes(file, how)) {
     const int err = file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer,
                                         buffer_count, type, how);
     if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.pending.skip_number();
@@ -211,8 +237,7 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
     return err;
   }
   return guarded([&] {
-    return put_collective(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type},
-                          how);
+    return put(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type}, how);
   });
 }
 

@@ -106,38 +106,72 @@ int RecordCount::proposal(const OpenFile& file, const Reach& mine, std::int64_t&
 }
 
 int RecordCount::accept(OpenFile& file, std::int64_t maximum, const Reach& mine) {
-  if (maximum < 0) return NC_NOERR;
+  if (maximum < 0) return catch_up(file);
   const std::int64_t records = maximum / file.core->ranks();
-  if (records <= agreed_) return NC_NOERR;  // the same on all ranks
+  if (records <= agreed_) return catch_up(file);  // the same on all ranks
+  const bool kept = file.core->holds();           // likewise
+  if (!kept) {
+    if (int err = put_in_header(file, records)) return err;
+  } else if (file.core->rank() == 0) {
+    std::int64_t known = 0;
+    if (stock_records(file, known) == NC_NOERR && records > known) file.put_bytes += count_width(file);
+  }
+  agreed_ = records;
+  holder_ = static_cast<int>(maximum % file.core->ranks());
+  if (file.core->rank() == holder_) reach_ = mine;
+  if (kept) file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), agreed_);
+  return NC_NOERR;
+}
+
+// Collective.
+int RecordCount::put_in_header(OpenFile& file, std::int64_t records) {
   int err = NC_NOERR;
   if (file.core->rank() == 0) {
     std::int64_t known = 0;
     err = stock_records(file, known);
     if (err == NC_NOERR && records > known) {
       err = write_count(file, records);
-      if (err == NC_NOERR) file.put_bytes += count_width(file);
+      // What was kept before was counted as written then.
+      if (err == NC_NOERR && records > agreed_) file.put_bytes += count_width(file);
     }
   }
   // Records that the header does not count are lost, and no rank may believe otherwise.
   if (int failed = spread_error(file, err)) return failed;
-  agreed_ = records;
-  holder_ = static_cast<int>(maximum % file.core->ranks());
-  if (file.core->rank() == holder_) reach_ = mine;
+  written_ = records;
   return NC_NOERR;
+}
+
+int RecordCount::catch_up(OpenFile& file) {
+  if (agreed_ <= written_ || file.core->holds()) return NC_NOERR;
+  return put_in_header(file, agreed_);
 }
 
 int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
   if (mine.records <= std::max(known, agreed_)) return NC_NOERR;
-  return put_again(file, mine, true, mode::independent);
+  if (!file.core->commits()) return put_again(file, mine, true, mode::independent);
+  alone_.extend(mine);
+  file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), alone_.records);
+  return NC_NOERR;
+}
+
+int RecordCount::catch_up_alone(OpenFile& file) {
+  if (alone_.records == 0) return NC_NOERR;
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  if (alone_.records > known) {
+    if (int err = put_again(file, alone_, true, mode::independent)) return err;
+  }
+  alone_ = {};
+  return NC_NOERR;
 }
 
 int RecordCount::restore(OpenFile& file) {
   if (file.core->rank() != 0) return NC_NOERR;
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
-  return agreed_ <= known ? NC_NOERR : write_count(file, agreed_);
+  return written_ <= known ? NC_NOERR : write_count(file, written_);
 }
 
 int RecordCount::restore_together(OpenFile& file) {

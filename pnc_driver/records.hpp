@@ -30,12 +30,18 @@ class RecordCount {
   static int proposal(const OpenFile& file, const Reach& mine, std::int64_t& value);
 
   /// Collective, after a collective put succeeded: takes the agreed maximum. The first rank writes the
-  /// header's count when it grew; where that fails, it is an error on every rank and nothing has grown.
+  /// header's count when it grew; where that fails, it is an error on every rank and nothing has grown. While
+  /// commit mode keeps the records themselves, the header is left behind, too: see catch_up.
   int accept(OpenFile& file, std::int64_t maximum, const Reach& mine);
+  /// Collective: after what was kept has been written.
+  int catch_up(OpenFile& file);
 
   /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the
-  /// elements again.
+  /// elements again; while commit mode may keep it, that is left to catch_up_alone.
   int accept_alone(OpenFile& file, const Reach& mine);
+  int catch_up_alone(OpenFile& file);
+  /// What this rank's independent puts made of the number of records, where the driver does not know yet.
+  std::int64_t alone() const { return alone_.records; }
 
   /// After PnetCDF's own driver may have written the header or its count: the first rank writes ours again if
   /// that is larger. It alone hears of an error here, since some of these calls may return early on some
@@ -49,9 +55,13 @@ class RecordCount {
   int settle(OpenFile& file);
 
  private:
+  int put_in_header(OpenFile& file, std::int64_t records);
+
   std::int64_t agreed_ = 0;
-  int holder_ = -1;  // the rank whose reach_ was agreed on
+  std::int64_t written_ = 0;  // of that, what is in the header
+  int holder_ = -1;           // the rank whose reach_ was agreed on
   Reach reach_;
+  Reach alone_;
 };
 
 /// The count that PnetCDF's own driver holds on this rank; 0 without an unlimited dimension.

@@ -1,6 +1,9 @@
 // The table that PnetCDF gets: what this driver does itself, and thin wrappers that hand the rest to
 // PnetCDF's own driver.
+#include <tuple>
+
 #include "attach.hpp"
+#include "drain.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
 #include "open_file.hpp"
@@ -35,10 +38,43 @@ struct ForwardKeepCount<Slot> {
   }
 };
 
+/// The same, for entries that read or write data past us, in the mode that their last argument says: what is
+/// kept goes first.
+template <auto Slot>
+struct ForwardDrained;
+template <class... Args, int (*DriverTable::*Slot)(void*, Args...)>
+struct ForwardDrained<Slot> {
+  static int call(void* object, Args... args) {
+    OpenFile& file = OpenFile::of(object);
+    const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
+    const int drained = guarded([&] { return drain_for(file, how); });
+    // Others may wait for this rank in there, also where its own bytes could not be written.
+    const int err = ForwardKeepCount<Slot>::call(object, args...);
+    return drained != NC_NOERR ? drained : err;
+  }
+};
+
+/// The same, for entries that are collective in both data modes.
+template <auto Slot>
+struct ForwardDrainedTogether;
+template <class... Args, int (*DriverTable::*Slot)(void*, Args...)>
+struct ForwardDrainedTogether<Slot> {
+  static int call(void* object, Args... args) {
+    OpenFile& file = OpenFile::of(object);
+    const int drained = guarded([&] { return drain_in_any_mode(file); });
+    const int err = ForwardKeepCount<Slot>::call(object, args...);
+    return drained != NC_NOERR ? drained : err;
+  }
+};
+
 template <auto Slot>
 constexpr auto forward = &Forward<Slot>::call;
 template <auto Slot>
 constexpr auto forward_keep_count = &ForwardKeepCount<Slot>::call;
+template <auto Slot>
+constexpr auto forward_drained = &ForwardDrained<Slot>::call;
+template <auto Slot>
+constexpr auto forward_drained_together = &ForwardDrainedTogether<Slot>::call;
 
 using T = DriverTable;
 
@@ -50,12 +86,12 @@ constexpr DriverTable table = {
     .enddef_aligned = enddef_aligned,
     .redef = redef,
     .sync = sync,
-    .flush = forward<&T::flush>,
+    .flush = flush,
     .abort = abort,
     .set_fill = forward<&T::set_fill>,
     .inq = forward<&T::inq>,
     .inq_misc = inq_misc,
-    .sync_numrecs = forward_keep_count<&T::sync_numrecs>,
+    .sync_numrecs = forward_drained_together<&T::sync_numrecs>,
     .begin_indep_data = begin_indep_data,
     .end_indep_data = end_indep_data,
 
@@ -75,17 +111,17 @@ constexpr DriverTable table = {
 
     .def_var = forward<&T::def_var>,
     .def_var_fill = forward<&T::def_var_fill>,
-    .fill_var_rec = forward_keep_count<&T::fill_var_rec>,
+    .fill_var_rec = forward_drained_together<&T::fill_var_rec>,
     .inq_var = forward<&T::inq_var>,
     .inq_varid = forward<&T::inq_varid>,
     .rename_var = forward_keep_count<&T::rename_var>,
 
-    .get_var = forward<&T::get_var>,
+    .get_var = forward_drained<&T::get_var>,
     .put_var = put_var,
-    .get_varn = forward<&T::get_varn>,
+    .get_varn = forward_drained<&T::get_varn>,
     .put_varn = put_varn,
-    .get_vard = forward<&T::get_vard>,
-    .put_vard = forward_keep_count<&T::put_vard>,
+    .get_vard = forward_drained<&T::get_vard>,
+    .put_vard = forward_drained<&T::put_vard>,
     .iget_var = forward<&T::iget_var>,
     .iput_var = iput_var,
     .bput_var = bput_var,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "batch.hpp"
+#include "drain.hpp"
 #include "errors.hpp"
 #include "open_file.hpp"
 
@@ -148,7 +149,11 @@ int wait_checked(OpenFile& file, int count, int* requests, int* statuses, int ho
   if (!alone && file.independent) return NC_EINDEP;
   if (alone && count == 0) return NC_NOERR;
   // Only gets, on every rank: ncmpi_mget_*.
-  if ((how & mode::read) != 0) return file.stock.wait(file.stock_file, count, requests, statuses, how);
+  if ((how & mode::read) != 0) {
+    const int drained = drain_for(file, how);
+    const int err = file.stock.wait(file.stock_file, count, requests, statuses, how);
+    return err != NC_NOERR ? err : drained;
+  }
 
   Ending ending;
   Batch batch(file);
@@ -174,6 +179,8 @@ int wait_checked(OpenFile& file, int count, int* requests, int* statuses, int ho
   }
   drop(file, ending.puts);
   if (any_gets) {
+    const int drained = drain_for(file, how);
+    if (status == NC_NOERR) status = drained;
     const int err = end_gets(file, ending, requests, statuses, how);
     if (status == NC_NOERR) status = err;
   }

@@ -80,6 +80,11 @@ bool fits(const char* path, const char* prefix, const Object& loaded, const char
   return false;
 }
 
+using WriteOut = void (*)();
+constexpr int most_drivers = 2;
+WriteOut write_outs[most_drivers];
+int drivers = 0;
+
 /// The MPI library that the code behind `stock` calls. PMPI: a profiler may stand before the plain names.
 Object mpi_of(const Definition& stock) {
   void* address = stock.handle() != nullptr ? dlsym(stock.handle(), "PMPI_Init") : nullptr;
@@ -117,8 +122,17 @@ void* load_driver(const char* file, const char* prefix, const Definition& stock,
   if (!fits(path, prefix, library, kind, reason)) return nullptr;
   if (!fits(path, "libmpi", mpi_of(stock), "MPI", reason)) return nullptr;
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) reason.set("%s", dlerror());
+  if (handle == nullptr) {
+    reason.set("%s", dlerror());
+    return nullptr;
+  }
+  const auto write_out = reinterpret_cast<WriteOut>(dlsym(handle, "forebay_write_out"));
+  if (write_out != nullptr && drivers < most_drivers) write_outs[drivers++] = write_out;
   return handle;
+}
+
+void write_out_drivers() {
+  for (int i = 0; i < drivers; ++i) write_outs[i]();
 }
 
 }  // namespace forebay::preload

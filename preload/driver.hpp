@@ -23,4 +23,7 @@ bool enabled(Reason& reason);
 /// names of such libraries ("libhdf5"). Null, with the reason, where it does not fit.
 void* load_driver(const char* file, const char* prefix, const Definition& stock, Reason& reason);
 
+/// Has the drivers that were loaded write what they keep of open files, for the program is about to end.
+void write_out_drivers();
+
 }  // namespace forebay::preload

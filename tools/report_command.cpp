@@ -51,7 +51,7 @@ void print_times(const json& seconds) {
   std::string heads;
   std::string slowest;
   std::string mean;
-  for (const char* stage : {"walk", "scatter", "node_wait", "exchange", "write", "read", "agree"}) {
+  for (const char* stage : {"walk", "pool", "scatter", "node_wait", "exchange", "write", "read", "agree"}) {
     heads += fmt::format("{:>10}", stage);
     slowest += fmt::format("{:>10.3f}", seconds.at(stage).at("max").get<double>());
     mean += fmt::format("{:>10.3f}", seconds.at(stage).at("mean").get<double>());
@@ -88,6 +88,15 @@ void print_file(const json& file) {
        fmt::format(
            "{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
            counted(number(file.at("independent_writes")), "independent write", "independent writes")));
+  const json& kept = file.at("kept_over_calls");
+  if (number(kept.at("requests")) > 0) {
+    line("kept over calls",
+         fmt::format("{} of {}, at most {} a rank; {} for possible overlaps",
+                     counted(number(kept.at("requests")), "request", "requests"),
+                     counted(number(kept.at("collective_calls")), "collective write", "collective writes"),
+                     human_bytes(number(kept.at("peak_bytes"))),
+                     counted(number(kept.at("conflicts")), "flush", "flushes")));
+  }
   line("coalesced",
        fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
                    human_bytes(number(coalesced.at("bytes"))),

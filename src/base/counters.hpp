@@ -11,7 +11,7 @@
 namespace forebay {
 
 /// Stages of a flush, for the time column of the report.
-enum class Stage : int { walk, scatter, node_wait, exchange, write, read, agree, count };
+enum class Stage : int { walk, pool, scatter, node_wait, exchange, write, read, agree, count };
 
 struct Counters {
   // what the program asked for
@@ -21,6 +21,11 @@ struct Counters {
   std::int64_t bytes = 0;  ///< bytes of those requests
   std::int64_t collective_flushes = 0;
   std::int64_t independent_writes = 0;  ///< calls
+  // of those, what commit mode kept beyond their calls
+  std::int64_t pooled_requests = 0;
+  std::int64_t pooled_calls = 0;     ///< collective ones, in which all ranks kept theirs
+  std::int64_t pool_conflicts = 0;   ///< flushes because a later call might overlap what was kept
+  std::int64_t pool_peak_bytes = 0;  ///< the most that this rank kept
   // after node coalescing, counted by aggregators
   std::int64_t node_runs =
       0;  ///< contiguous runs left in the windows once all ranks of a node have put theirs

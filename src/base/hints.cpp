@@ -56,7 +56,8 @@ const auto& entries() {
             &Settings::enabled},
       Entry{{"forebay_mode", "strict | commit", "strict",
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
-             "commit: after a flush, sync, close or collective read; not built yet, such files are strict."},
+             "commit: after a flush, sync, close or read; until then small writes are gathered over many "
+             "calls. PnetCDF files only, so far; HDF5 files are strict."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
@@ -75,6 +76,14 @@ const auto& entries() {
              "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
              "never."},
             BytesField{&Settings::bypass_bytes, 0}},
+      Entry{{"forebay_pool_bytes", bytes_values, "0",
+             "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written. 0: a "
+             "quarter of forebay_memory_bytes."},
+            BytesField{&Settings::pool_bytes, 0}},
+      Entry{{"forebay_commit_seconds", "seconds", "30",
+             "With forebay_mode=commit: a write that comes when older bytes have been kept so long makes "
+             "everything be written."},
+            CountField{&Settings::commit_seconds, 0}},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},
             CountField{&Settings::aggregators_per_node, 0}},

@@ -23,6 +23,9 @@ struct Settings {
       16 << 20;  ///< forebay_memory_bytes: bound a rank on what Forebay allocates itself
   std::int64_t bypass_bytes =
       1 << 20;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: never
+  std::int64_t pool_bytes = 0;   ///< forebay_pool_bytes: what a rank keeps in commit mode; 0: a quarter of
+                                 ///< memory_bytes
+  int commit_seconds = 30;       ///< forebay_commit_seconds: how long it keeps that
   int aggregators_per_node = 0;  ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
   int aggregators = 0;  ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen
   std::int64_t aggregator_bytes =

@@ -13,19 +13,14 @@
 
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
-#include "engine/bypass.hpp"
-#include "engine/guess.hpp"
-#include "engine/node_set.hpp"
+#include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
-#include "layout/layout.hpp"
 #include "storage/mpiio.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kDefaultStripe = 512 << 10;
-constexpr std::size_t kMostAgreed = 8;
 // What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
 // know follows.
 enum Agreed : std::size_t { kFirst, kEnd, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
@@ -44,7 +39,7 @@ std::string plain_path(const std::string& path) {
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 13> v{s.enabled,
+  std::array<std::int64_t, 15> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -56,7 +51,9 @@ void share_settings(MPI_Comm comm, Settings& s) {
                                  s.ranks_per_node,
                                  s.stats.empty() ? 0 : 1,
                                  s.aggregators,
-                                 s.aggregator_bytes};
+                                 s.aggregator_bytes,
+                                 s.pool_bytes,
+                                 s.commit_seconds};
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
@@ -70,6 +67,8 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.ranks_per_node = static_cast<int>(v[9]);
   s.aggregators = static_cast<int>(v[11]);
   s.aggregator_bytes = v[12];
+  s.pool_bytes = v[13];
+  s.commit_seconds = static_cast<int>(v[14]);
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers
@@ -87,32 +86,12 @@ std::int64_t info_number(MPI_File file, const char* key) {
 
 }  // namespace
 
-struct File::State {
-  FileOptions options;
-  Settings settings;
-  std::shared_ptr<NodeSet> nodes;
-  mpi::Comm comm;
-  mpi::File file;
-  std::unique_ptr<Storage> storage;
-  Layout layout{kDefaultStripe, kDefaultStripe, 1};
-  Counters counters;
-  Bypass bypass;
-  Guess guess;
-  Status deferred;
-  bool readable = true;
-
-  Status open_storage(bool writable);
-  void choose_layout();
-  Flush flush_over(Window& window);
-  Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
-  void discard(std::span<const Put> puts);
-  void agree_least(Window* window, std::span<std::int64_t> values);
-};
-
 File::File() : state_(std::make_unique<State>()) {}
 
 File::~File() {
-  // A driver that forgot to close loses its report, not its bytes: strict mode holds none.
+  // A driver that forgot to close loses its report, not its bytes.
+  if (state_->behind && state_->storage) (void)state_->write_pool_alone();
+  state_->behind.reset();
   if (state_->file) state_->file.reset();
 }
 
@@ -159,7 +138,16 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
     status.update(s.nodes->window(s.layout.round_bytes(), window));
     if (window != nullptr && s.nodes->topology().local_rank == 0) s.counters.window_bytes = window->bytes;
   }
+  if (!options.may_commit) s.settings.mode = Mode::strict;
+  if (status.ok() && writable && s.settings.mode == Mode::commit) {
+    try {
+      s.behind = std::make_unique<WriteBehind>(s.settings, plain_path(options.path), *s.storage, s.counters);
+    } catch (const std::bad_alloc&) {
+      status = {Code::no_memory, "no memory for the pool of " + options.path};
+    }
+  }
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
+    s.behind.reset();
     s.storage.reset();
     s.file.reset();
     return status;
@@ -246,7 +234,7 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
     if (s.settings.storage == StorageKind::null) {
       s.discard(live);
       live.clear();
-    } else if (s.settings.bypass_bytes > 0) {
+    } else if (s.settings.bypass_bytes > 0 && !s.behind) {
       const StageTimer timer(s.counters, Stage::write);
       mine =
           s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
@@ -256,7 +244,29 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
     live.clear();
   }
 
+  if (s.behind) return s.write_behind(live, std::move(mine), agree_max, false);
   return s.flush_together(live, std::move(mine), agree_max);
+}
+
+Status File::flush() {
+  State& s = *state_;
+  return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
+}
+
+Status File::flush_alone() {
+  return state_->behind ? state_->write_pool_alone() : Status{};
+}
+
+bool File::commits() const {
+  return state_->behind != nullptr;
+}
+
+bool File::holds() const {
+  return state_->behind && !state_->behind->together.empty();
+}
+
+void File::count_at_exit(std::int64_t offset, int width, std::int64_t value) {
+  if (state_->behind) state_->behind->count = {offset, width, value};
 }
 
 // The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
@@ -357,6 +367,7 @@ Status File::write(std::span<const Put> puts) {
     s.discard(puts);
     return {};
   }
+  if (s.behind) return s.write_behind_alone(puts);
   Status status;
   for (const Put& put : puts) {
     status.update(s.bypass.write(put, s.layout.stripe_bytes(), *s.storage, s.counters));
@@ -377,6 +388,9 @@ Status File::write_at(std::int64_t offset, const void* data, std::int64_t length
 Status File::read_at(std::int64_t offset, void* data, std::int64_t length) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::read);
+  if (s.behind) {
+    if (Status status = s.write_pool_alone(); !status.ok()) return status;
+  }
   ++s.counters.reads;
   s.counters.read_bytes += length;
   return s.storage->read(offset, static_cast<std::byte*>(data), length);
@@ -385,6 +399,9 @@ Status File::read_at(std::int64_t offset, void* data, std::int64_t length) {
 Status File::read(Cursor& cursor, std::byte* memory) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::read);
+  if (s.behind) {
+    if (Status status = s.write_pool_alone(); !status.ok()) return status;
+  }
   return s.bypass.read(cursor, memory, *s.storage, s.counters);
 }
 
@@ -419,8 +436,10 @@ void File::defer(Status failure) {
 }
 
 Status File::sync() {
+  const Status flushed = flush();
   const int error = MPI_File_sync(state_->file.get());
   Status status = state_->deferred;
+  status.update(flushed);
   if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));
   return agree_outcome(state_->comm.get(), status);
 }
@@ -429,6 +448,8 @@ Status File::close() {
   State& s = *state_;
   Status status = std::move(s.deferred);
   s.deferred = {};
+  status.update(flush());
+  s.behind.reset();
   s.storage.reset();
   if (s.file) {
     const int error = s.file.reset();

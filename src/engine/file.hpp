@@ -23,7 +23,8 @@ struct FileOptions {
   MPI_Info info = MPI_INFO_NULL;  ///< passed on to MPI_File_open; hints of ours in it have been applied to
                                   ///< settings by the caller
   Settings settings;
-  std::string driver;  ///< "hdf5", "pnetcdf", …: for messages and the report
+  std::string driver;       ///< "hdf5", "pnetcdf", …: for messages and the report
+  bool may_commit = false;  ///< the caller flushes where commit mode needs it; else every file is strict
 };
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
@@ -40,16 +41,30 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// Collective write of all ranks' puts; in strict mode the bytes are in the file on return, visible to all
-  /// ranks. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same message
-  /// (at most 8), in place; they are reduced also where the write fails.
+  /// Collective write of all ranks' puts. In strict mode the bytes are in the file on return, visible to all
+  /// ranks; in commit mode they are, or they are copied and go there with a later flush. A collective flush
+  /// that fails keeps what it could not write for the next one, and what was put by the call that flushed is
+  /// not kept. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same
+  /// message (at most 8), in place; they are reduced also where the write fails.
   Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {});
 
-  /// Independent write of this rank's puts; in the file on return.
+  /// Independent write of this rank's puts; in the file on return, or kept as above.
   Status write(std::span<const Put> puts);
 
-  /// Independent contiguous write and read; in the file on return. read gives zero bytes past the end of the
-  /// file.
+  /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
+  Status flush();
+  /// Independent: the same for what this rank keeps.
+  Status flush_alone();
+  /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
+  /// alike.
+  bool commits() const;
+  bool holds() const;
+  /// Where the process ends with bytes still kept, the big-endian number of `width` bytes at `offset` of the
+  /// file is made at least `value` after they are written.
+  void count_at_exit(std::int64_t offset, int width, std::int64_t value);
+
+  /// Independent contiguous write and read, past what is kept for write_at, after what this rank keeps has
+  /// been written for read_at. Zero bytes are read past the end of the file.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 

@@ -58,7 +58,7 @@ class NodeWindow {
   /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number
   /// on every rank).
   void agree_least(std::span<std::int64_t> values);
-  static constexpr std::size_t kMostAgreed = 14;
+  static constexpr std::size_t kMostAgreed = 16;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.

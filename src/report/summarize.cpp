@@ -16,6 +16,8 @@ void add(Counters& total, const Counters& c) {
   total.pieces += c.pieces;
   total.bytes += c.bytes;
   total.independent_writes += c.independent_writes;
+  total.pooled_requests += c.pooled_requests;
+  total.pool_peak_bytes = std::max(total.pool_peak_bytes, c.pool_peak_bytes);
   total.node_runs += c.node_runs;
   total.node_bytes += c.node_bytes;
   total.messages += c.messages;
@@ -35,6 +37,8 @@ void add(Counters& total, const Counters& c) {
   // Every rank counts these, for the same events.
   total.collective_flushes = std::max(total.collective_flushes, c.collective_flushes);
   total.rounds = std::max(total.rounds, c.rounds);
+  total.pooled_calls = std::max(total.pooled_calls, c.pooled_calls);
+  total.pool_conflicts = std::max(total.pool_conflicts, c.pool_conflicts);
 }
 
 }  // namespace
@@ -72,6 +76,8 @@ const char* name_of(Stage stage) {
   switch (stage) {
     case Stage::walk:
       return "walk";
+    case Stage::pool:
+      return "pool";
     case Stage::scatter:
       return "scatter";
     case Stage::node_wait:

@@ -3,14 +3,23 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "request/run.hpp"
 
 namespace forebay {
 
+/// Memory that several cursors refer to, for whoever counts what keeping them costs.
+struct SharedPart {
+  const void* what = nullptr;
+  std::size_t bytes = 0;
+};
+
 class Cursor {
  public:
+  using RunFunction = void (*)(void* context, const Run& run);
+
   virtual ~Cursor() = default;
 
   /// A range that holds every run; exact at both ends where that is cheap. Empty when there is nothing.
@@ -32,6 +41,18 @@ class Cursor {
   /// must be applied: ascending, or list order for a request whose own runs overlap or are unsorted.
   /// Neighbours in file and stream are merged where cheap.
   virtual std::size_t take(std::int64_t limit, std::span<Run> out) = 0;
+
+  // For requests that are kept beyond the call that made them:
+
+  /// The stream is [0, stream_bytes()), each byte once; -1 where that is not so or not known.
+  virtual std::int64_t stream_bytes() const { return -1; }
+  /// A cursor of its own over the same runs, referring to nothing of the caller's; null where there is none.
+  virtual std::unique_ptr<Cursor> copy() const { return nullptr; }
+  /// What such copies share.
+  virtual SharedPart shared() const { return {}; }
+  /// Calls f for every run, in an order in which they may be applied one by one. Takes no memory: a program
+  /// that is told to end does this in its signal handler. The cursor has to be started again afterwards.
+  virtual void walk(RunFunction f, void* context);
 };
 
 }  // namespace forebay

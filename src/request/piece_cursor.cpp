@@ -35,7 +35,10 @@ std::int64_t alignment_of(const PieceMapping& map, std::int64_t bits) {
 }  // namespace
 
 PieceListCursor::PieceListCursor(PieceListPtr list, const PieceMapping& mapping, std::int64_t index_bytes)
-    : list_(std::move(list)), map_(simplified(mapping)), hull_{mapping.base, mapping.base} {
+    : list_(std::move(list)),
+      map_(simplified(mapping)),
+      index_bytes_(index_bytes),
+      hull_{mapping.base, mapping.base} {
   if (list_->pieces() == 0) return;
   hull_ = {file_of(map_, list_->begin()), file_of(map_, list_->end() - 1) + map_.element_bytes};
   alignment_ = alignment_of(map_, list_->bits());
@@ -44,6 +47,31 @@ PieceListCursor::PieceListCursor(PieceListPtr list, const PieceMapping& mapping,
 }
 
 PieceListCursor::~PieceListCursor() = default;
+
+std::unique_ptr<Cursor> PieceListCursor::copy() const {
+  return std::make_unique<PieceListCursor>(list_, map_, index_bytes_);
+}
+
+// In list order, which is the order in which pieces of one list win; that takes no index.
+void PieceListCursor::walk(RunFunction f, void* context) {
+  if (hull_.empty()) return;
+  const std::uint16_t* at = list_->words();
+  std::int64_t element = 0, gap = 0, stream = 0;
+  std::int64_t length = list_->constant_length();
+  const bool gaps_only = length != 0;
+  while (gaps_only ? piece_code::next<true>(at, gap, length) : piece_code::next<false>(at, gap, length)) {
+    element += gap;
+    for (std::int64_t left = length; left > 0;) {
+      std::int64_t part = left;
+      if (map_.record_elements != 0)
+        part = std::min(part, map_.record_elements - element % map_.record_elements);
+      f(context, {file_of(map_, element), stream, part * map_.element_bytes});
+      stream += part * map_.element_bytes;
+      element += part;
+      left -= part;
+    }
+  }
+}
 
 bool PieceListCursor::read_piece() {
   std::int64_t gap = 0;

@@ -37,6 +37,11 @@ class PieceListCursor final : public Cursor {
   std::int64_t peek() override;
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
 
+  std::int64_t stream_bytes() const override { return list_->elements() * map_.element_bytes; }
+  std::unique_ptr<Cursor> copy() const override;
+  SharedPart shared() const override { return {list_.get(), list_->memory_bytes()}; }
+  void walk(RunFunction f, void* context) override;
+
   const PieceListPtr& list() const { return list_; }
 
  private:
@@ -46,6 +51,7 @@ class PieceListCursor final : public Cursor {
 
   PieceListPtr list_;
   PieceMapping map_;
+  std::int64_t index_bytes_;
   Extent hull_;
   std::int64_t alignment_ = 1;
   std::unique_ptr<PieceBuckets> buckets_;  // for a list that does not ascend

@@ -9,7 +9,9 @@ namespace {
 
 // Gives every loop its stream stride, drops those that run once, and joins those that continue each other.
 // Returns false when nothing is selected.
-bool normalise(std::int64_t& piece, std::span<const StridedDim> dims, std::vector<StridedDim>& loops) {
+// `compact` is cleared where the stream has gaps, or another order than the loops.
+bool normalise(std::int64_t& piece, std::span<const StridedDim> dims, std::vector<StridedDim>& loops,
+               bool& compact) {
   if (piece <= 0) return false;
   loops.clear();
   std::int64_t inner = piece;  // bytes of the stream below the loop at hand, were it compact
@@ -17,6 +19,7 @@ bool normalise(std::int64_t& piece, std::span<const StridedDim> dims, std::vecto
     if (dim->count <= 0) return false;
     StridedDim loop = *dim;
     if (loop.stream_stride == kCompactStream) loop.stream_stride = inner;
+    compact = compact && (loop.count == 1 || loop.stream_stride == inner);
     inner *= loop.count;
     if (loop.count == 1) continue;
     if (loops.empty() && loop.file_stride == piece && loop.stream_stride == piece) {
@@ -54,7 +57,8 @@ StridedCursor::StridedCursor(std::int64_t base_file, std::int64_t base_stream, s
     : base_file_(base_file), base_stream_(base_stream) {
   std::vector<StridedDim> loops;
   hull_ = {base_file, base_file};
-  if (!normalise(piece_bytes, dims, loops)) return;
+  compact_ = base_stream == 0;
+  if (!normalise(piece_bytes, dims, loops, compact_)) return;
   assert(is_ascending(piece_bytes, loops));
   piece_ = piece_bytes;
   if (loops.empty()) loops.push_back({piece_, 1, piece_});

@@ -52,6 +52,9 @@ class StridedCursor final : public Cursor {
   std::int64_t peek() override { return file_ == kNoOffset ? kNoOffset : file_ + cut_; }
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
 
+  std::int64_t stream_bytes() const override { return compact_ ? bytes_ : -1; }
+  std::unique_ptr<Cursor> copy() const override { return std::make_unique<StridedCursor>(*this); }
+
   /// Bytes of the whole selection.
   std::int64_t bytes() const { return bytes_; }
   /// Length of every piece; and how many there are, after merging.
@@ -78,6 +81,7 @@ class StridedCursor final : public Cursor {
   std::vector<Outer> outer_;
   std::int64_t bytes_ = 0;
   std::int64_t alignment_ = 1;
+  bool compact_ = true;  // the stream begins at 0 and has no gaps
   Extent hull_;
 
   // The position: the piece at file_ (kNoOffset: none), of which cut_ bytes were taken; left_ pieces of its

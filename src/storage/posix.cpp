@@ -61,17 +61,27 @@ struct FileSystem {
   unsigned long magic;
   const char* name;
   bool coherent;
+  bool local = false;
 };
 
 // Magic numbers of statfs(2) and of the parallel file systems' client headers.
 constexpr std::array kFileSystems = {
-    FileSystem{0xEF53, "ext", true},         FileSystem{0x58465342, "xfs", true},
-    FileSystem{0x9123683E, "btrfs", true},   FileSystem{0x01021994, "tmpfs", true},
-    FileSystem{0x794c7630, "overlay", true}, FileSystem{0x2FC12FC1, "zfs", true},
-    FileSystem{0x0BD00BD0, "lustre", true},  FileSystem{0x47504653, "gpfs", true},
-    FileSystem{0xF2F52010, "f2fs", true},    FileSystem{0x6969, "nfs", false},
-    FileSystem{0xFF534D42, "cifs", false},   FileSystem{0x65735546, "fuse", false},
+    FileSystem{0xEF53, "ext", true, true},       FileSystem{0x58465342, "xfs", true, true},
+    FileSystem{0x9123683E, "btrfs", true, true}, FileSystem{0x01021994, "tmpfs", true, true},
+    FileSystem{0x794c7630, "overlay", true},     FileSystem{0x2FC12FC1, "zfs", true},
+    FileSystem{0x0BD00BD0, "lustre", true},      FileSystem{0x47504653, "gpfs", true},
+    FileSystem{0xF2F52010, "f2fs", true, true},  FileSystem{0x6969, "nfs", false},
+    FileSystem{0xFF534D42, "cifs", false},       FileSystem{0x65735546, "fuse", false},
 };
+
+FileSystem file_system_of(const std::string& path) {
+  struct statfs info{};
+  if (::statfs(path.c_str(), &info) != 0) return {0, std::strerror(errno), false};
+  const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
+  const auto* known = std::find_if(kFileSystems.begin(), kFileSystems.end(),
+                                   [&](const FileSystem& f) { return f.magic == magic; });
+  return known != kFileSystems.end() ? *known : FileSystem{0, "unknown", false};
+}
 
 }  // namespace
 
@@ -89,20 +99,13 @@ Status open_posix_storage(const std::string& path, bool writable, std::unique_pt
 }
 
 bool coherent_file_system(const std::string& path, std::string& kind) {
-  struct statfs info{};
-  if (::statfs(path.c_str(), &info) != 0) {
-    kind = std::strerror(errno);
-    return false;
-  }
-  const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-  const auto* known = std::find_if(kFileSystems.begin(), kFileSystems.end(),
-                                   [&](const FileSystem& f) { return f.magic == magic; });
-  if (known == kFileSystems.end()) {
-    kind = "unknown";
-    return false;
-  }
-  kind = known->name;
-  return known->coherent;
+  const FileSystem system = file_system_of(path);
+  kind = system.name;
+  return system.coherent;
+}
+
+bool local_file_system(const std::string& path) {
+  return file_system_of(path).local;
 }
 
 std::int64_t preferred_unit(const std::string& path) {

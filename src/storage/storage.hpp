@@ -37,6 +37,9 @@ Status open_posix_storage(const std::string& path, bool writable, std::unique_pt
 /// btrfs, tmpfs, Lustre, GPFS, …; not NFS). `kind` gets a name for messages.
 bool coherent_file_system(const std::string& path, std::string& kind);
 
+/// Whether it lies on a file system that only this machine writes, so that its page cache is the file.
+bool local_file_system(const std::string& path);
+
 /// The unit in which the file system of `path` likes to be written (st_blksize: the wsize of NFS, the block
 /// of GPFS, a multiple of Lustre's stripe), or 0 where it names none or only its page or block.
 std::int64_t preferred_unit(const std::string& path);

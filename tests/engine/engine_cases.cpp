@@ -15,90 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "base/hints.hpp"
-#include "engine/file.hpp"
-#include "request/memory_source.hpp"
+#include "engine_case_tools.hpp"
 #include "request/strided.hpp"
-#include "run_list_cursor.hpp"
 
 using namespace forebay;
-using forebay::test::RunListCursor;
+using namespace forebay::test;
 
 namespace {
-
-int failures = 0;
-
-void check(bool good, const char* what, int line, const std::string& detail = {}) {
-  if (good) return;
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::fprintf(stderr, "rank %d line %d: %s %s\n", rank, line, what, detail.c_str());
-  ++failures;
-}
-#define CHECK(x) check(x, #x, __LINE__)
-#define CHECK_OK(x)                                         \
-  do {                                                      \
-    const Status outcome_ = (x);                            \
-    check(outcome_.ok(), #x, __LINE__, outcome_.message()); \
-  } while (false)
-
-std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                Status* outcome = nullptr) {
-  FileOptions options;
-  options.path = path;
-  options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
-  options.driver = "test";
-  Status status = parse_hints(options.settings, hints, Origin::call);
-  std::unique_ptr<File> file;
-  if (status.ok()) status = File::open(comm, options, file);
-  if (outcome != nullptr)
-    *outcome = status;
-  else
-    check(status.ok(), "open", __LINE__, status.message());
-  return file;
-}
-
-// Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells
-// element and salt.
-Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width,
-                       unsigned salt) {
-  const std::int64_t step = width * file.ranks();
-  const std::int64_t first = width * file.rank();
-  const std::int64_t count = total > first ? (total - first + step - 1) / step : 0;
-  std::vector<std::byte> memory(static_cast<std::size_t>(count * width));
-  std::vector<Run> runs;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t at = first + i * step;
-    const std::int64_t length = std::min(width, total - at);
-    for (std::int64_t b = 0; b < length; ++b) {
-      memory[static_cast<std::size_t>(i * width + b)] = static_cast<std::byte>((at + b) * 7 + salt);
-    }
-    runs.push_back({begin + at, i * width, length});
-  }
-  RunListCursor cursor(runs);
-  MemorySource source(memory.data());
-  const Put put{&cursor, &source};
-  return file.write_all({&put, 1});
-}
-
-bool holds_interleaved(File& file, std::int64_t begin, std::int64_t total, unsigned salt) {
-  std::vector<std::byte> got(static_cast<std::size_t>(total));
-  if (!file.read_at(begin, got.data(), total).ok()) return false;
-  for (std::int64_t i = 0; i < total; ++i) {
-    if (got[static_cast<std::size_t>(i)] != static_cast<std::byte>(i * 7 + salt)) {
-      std::fprintf(stderr, "byte %ld of %ld differs\n", i, total);
-      return false;
-    }
-  }
-  return true;
-}
-
-void fresh(const char* path, MPI_Comm comm = MPI_COMM_WORLD) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) std::remove(path);
-  MPI_Barrier(comm);
-}
 
 void nothing_to_write() {
   fresh("cases.dat");

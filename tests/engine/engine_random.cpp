@@ -96,6 +96,8 @@ void run_case(std::uint64_t seed, const std::string& path) {
   hints += ";forebay_aggregators_per_node=" + pick({"0", "1", "2", "3", "7"});
   hints += ";forebay_link=" + pick({"put", "message", "automatic"});
   hints += ";forebay_bypass_bytes=" + pick({"0", "4096", "1048576"});
+  const bool commits = random() % 2 == 0;
+  if (commits) hints += ";forebay_mode=commit;forebay_pool_bytes=" + pick({"0", "4096", "100k", "1m"});
   const std::int64_t widths[] = {1, 2, 4, 8, 12, 4096};
   const std::int64_t width = widths[random() % 6];
   const std::int64_t elements = 1 + static_cast<std::int64_t>(random() % (width > 100 ? 500 : 60000));
@@ -109,6 +111,7 @@ void run_case(std::uint64_t seed, const std::string& path) {
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
+  options.may_commit = true;
   if (const Status status = parse_hints(options.settings, hints, Origin::call); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -127,8 +130,9 @@ void run_case(std::uint64_t seed, const std::string& path) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
 
-  const int calls = 1 + static_cast<int>(random() % 3);
+  const int calls = 1 + static_cast<int>(random() % (commits ? 12 : 3));
   for (int call = 0; call < calls; ++call) {
+    if (random() % 8 == 0 && !file->flush().ok()) ++failures;
     const std::int64_t begin = begins[random() % 8];
     const int density = densities[random() % 6];
     std::vector<Request> mine = requests_of(seed, call, rank, ranks, begin, elements, width, density);
@@ -159,6 +163,7 @@ void run_case(std::uint64_t seed, const std::string& path) {
       }
     }
   }
+  if (commits && !file->flush().ok()) ++failures;
   if (rank == 0) {
     // In the file on return, before any close.
     std::int64_t size = 0;

@@ -22,6 +22,16 @@ class RunListCursor final : public Cursor {
     for (const Run& run : runs_) bits |= run.file | run.length;
     return bits & -bits;
   }
+  // Streams that are used up in order.
+  std::int64_t stream_bytes() const override {
+    std::int64_t end = 0;
+    for (const Run& run : runs_) {
+      if (run.stream != end) return -1;
+      end += run.length;
+    }
+    return end;
+  }
+  std::unique_ptr<Cursor> copy() const override { return std::make_unique<RunListCursor>(runs_); }
   void start(std::int64_t) override {
     at_ = 0;
     cut_ = 0;

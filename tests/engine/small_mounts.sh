@@ -1,15 +1,16 @@
 #!/bin/sh
-# Runs engine_cases where the disk is full, and where /dev/shm is tiny, in a mount namespace of its own. Exit 77: may not mount.
+# Runs engine_cases and engine_commit where the disk is full, and where /dev/shm is tiny, in a mount namespace of its own. Exit 77: may not mount.
 set -u
-mpiexec=$1 program=$2
-if [ "${3:-}" != inside ]; then
+mpiexec=$1 program=$2 commit=$3
+if [ "${4:-}" != inside ]; then
   unshare --mount true 2>/dev/null || exit 77
-  exec unshare --mount "$0" "$mpiexec" "$program" inside
+  exec unshare --mount "$0" "$mpiexec" "$program" "$commit" inside
 fi
 dir=$(mktemp -d) || exit 1
 trap 'umount "$dir" 2>/dev/null; rmdir "$dir"' EXIT
 mount -t tmpfs -o size=4m tmpfs "$dir" || exit 77
 "$mpiexec" -n 4 "$program" --full-disk "$dir" || exit 1
+"$mpiexec" -n 4 "$commit" --full-disk "$dir" || exit 1
 # MPI itself must not need /dev/shm for this: it keeps its own segments elsewhere.
 work=$(mktemp -d) && cd "$work" || exit 1  # not below the /dev/shm that goes out of sight now
 mount -t tmpfs -o size=64k tmpfs /dev/shm || exit 77

@@ -142,6 +142,9 @@ void put_everything(Run& run, int format, nc_type type) {
   const int file = create(run, format);
   const MPI_Offset rows = 4 * run.ranks() + 3, columns = 24;
   const int y = dim(run, file, "y", rows), x = dim(run, file, "x", columns);
+  // Filled, since ROMIO sieves independent puts whatever it is told, and then leaves in the holes what was in
+  // its buffer.
+  run.code("fill", ncmpi_set_fill(file, NC_FILL, nullptr));
   struct Job {
     Shape shape;
     Method method;
@@ -180,9 +183,12 @@ void put_everything(Run& run, int format, nc_type type) {
   };
   perform_all(Method::collective);
   run.code("begin_indep", ncmpi_begin_indep_data(file));
-  // One at a time: ranks that write the same bytes differently would race.
+  // One at a time, and each until it is in the file: ranks that write the same bytes differently would race.
   for (int turn = 0; turn < run.ranks(); ++turn) {
-    if (turn == run.rank()) perform_all(Method::independent);
+    if (turn == run.rank()) {
+      perform_all(Method::independent);
+      run.code("flush", ncmpi_flush(file));
+    }
     MPI_Barrier(run.comm());
   }
   run.code("end_indep", ncmpi_end_indep_data(file));

@@ -1,0 +1,41 @@
+// Flushing the core and telling of its records.
+#include "drain.hpp"
+
+#include "errors.hpp"
+#include "open_file.hpp"
+
+namespace forebay::pnc {
+namespace {
+
+int flush(OpenFile& file) {
+  if (int err = report(file.core->flush(), "cannot write what was put before")) return err;
+  return file.records.catch_up(file);
+}
+
+}  // namespace
+
+int drain_together(OpenFile& file) {
+  if (!file.active() || !file.core->holds()) return NC_NOERR;
+  return flush(file);
+}
+
+int drain_alone(OpenFile& file) {
+  if (!file.active() || !file.core->commits()) return NC_NOERR;
+  if (int err = report(file.core->flush_alone(), "cannot write what was put before")) return err;
+  return file.records.catch_up_alone(file);
+}
+
+int drain_for(OpenFile& file, int how) {
+  return (how & mode::collective) != 0 ? drain_together(file) : drain_alone(file);
+}
+
+int drain_in_any_mode(OpenFile& file) {
+  if (!file.active() || !file.core->commits() || file.in_define) return NC_NOERR;
+  if (!file.independent) return drain_together(file);
+  // Together: what the ranks put by themselves becomes few large writes.
+  const int err = flush(file);
+  const int alone = file.records.catch_up_alone(file);
+  return err != NC_NOERR ? err : alone;
+}
+
+}  // namespace forebay::pnc

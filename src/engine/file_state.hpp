@@ -1,0 +1,64 @@
+// What one open file is made of; for the parts of the engine that share it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/counters.hpp"
+#include "engine/bypass.hpp"
+#include "engine/file.hpp"
+#include "engine/guess.hpp"
+#include "engine/node_set.hpp"
+#include "engine/write_behind.hpp"
+#include "layout/layout.hpp"
+#include "mpi/handles.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+inline constexpr std::int64_t kDefaultStripe = 512 << 10;
+inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
+
+struct File::State {
+  FileOptions options;
+  Settings settings;
+  std::shared_ptr<NodeSet> nodes;
+  mpi::Comm comm;
+  mpi::File file;
+  std::unique_ptr<Storage> storage;
+  Layout layout{kDefaultStripe, kDefaultStripe, 1};
+  Counters counters;
+  Bypass bypass;
+  Guess guess;
+  Status deferred;
+  bool readable = true;
+  std::unique_ptr<WriteBehind> behind;  ///< in commit mode
+
+  Status open_storage(bool writable);
+  void choose_layout();
+
+  Flush flush_over(Window& window);
+  Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
+  void discard(std::span<const Put> puts);
+  void agree_least(Window* window, std::span<std::int64_t> values);
+
+  // write_behind.cpp
+  /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:
+  /// the latter.
+  Status write_behind(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max, bool flush);
+  /// Independent: what this rank's pool holds goes to the file.
+  Status write_pool_alone();
+  Status write_behind_alone(std::span<const Put> puts);
+
+ private:
+  struct Agreement;
+  Agreement agree_on_keeping(Window* window, std::span<const Put> puts, const Status& mine, bool keeps,
+                             std::span<std::int64_t> agree_max);
+  Status run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull, int shift);
+  Status flush_all(Window* window, std::span<const Put> puts, const Agreement& agreed, Status mine);
+  void stage_again(std::span<const Put> puts);
+};
+
+}  // namespace forebay

@@ -1,0 +1,58 @@
+// What commit mode keeps of one file on this rank, and what becomes of it when the process ends.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "base/counters.hpp"
+#include "base/settings.hpp"
+#include "engine/bypass.hpp"
+#include "engine/termination.hpp"
+#include "request/extent_set.hpp"
+#include "request/pool.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+/// A number in the file that counts what is kept: big-endian, `width` bytes.
+struct CountAtExit {
+  std::int64_t offset = 0;
+  int width = 0;
+  std::int64_t value = 0;
+};
+
+class WriteBehind final : public Holder {
+ public:
+  /// Storage and counters are the file's, and outlive this.
+  WriteBehind(const Settings& settings, const std::string& path, Storage& storage, Counters& counters);
+  ~WriteBehind() override;
+
+  /// Keeps what was staged.
+  void keep();
+  /// After everything was written.
+  void clear();
+  /// Whether the oldest bytes have been kept for too long.
+  bool overdue() const;
+
+  void write_out(bool in_signal) noexcept override;
+
+  Pool pool;
+  /// Where the collective calls whose puts are kept put something, on any rank: the same on all ranks.
+  ExtentSet together;
+  bool alone = false;  ///< independent puts of this rank are among what is kept
+  CountAtExit count;
+
+ private:
+  Status write_all(Storage& storage);
+
+  std::string path_;
+  bool local_;
+  Storage& storage_;
+  Counters& counters_;
+  Bypass bypass_;
+  std::chrono::steady_clock::duration most_age_;
+  std::chrono::steady_clock::time_point since_;
+};
+
+}  // namespace forebay

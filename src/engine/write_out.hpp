@@ -1,0 +1,17 @@
+// The last way out for bytes that are kept, when the process ends.
+#pragma once
+
+#include "base/status.hpp"
+#include "engine/write_behind.hpp"
+
+namespace forebay {
+
+/// Writes what the pool keeps with nothing but what a signal handler may call. Failures are told on stderr.
+/// `local`: the file is on a file system of this machine alone. There the bytes are copied into its mapped
+/// pages, some hundred times faster than a write each: launchers kill a tenth of a second after SIGTERM.
+void write_out_in_signal(const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept;
+
+/// Makes the number at least what it should be.
+Status raise_count(Storage& storage, const CountAtExit& count);
+
+}  // namespace forebay

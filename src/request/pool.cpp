@@ -1,0 +1,141 @@
+// Blocks of memory for the bytes, chunks of entries for the cursors.
+#include "request/pool.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kLeastBlock = 64 << 10;
+// An entry, its cursor, and what the allocator adds to the latter.
+constexpr std::int64_t kEntryBytes = 320;
+
+}  // namespace
+
+Pool::~Pool() {
+  // One by one: the chain may be long.
+  while (first_ != nullptr) first_ = std::move(first_->next);
+}
+
+bool Pool::stage(std::span<const Put> puts) {
+  // The sum first: what will not fit is not begun with.
+  std::int64_t bytes = kept_bytes_;
+  for (const Put& put : puts) {
+    const std::int64_t each = put.cursor->stream_bytes();
+    if (each < 0 || each > bound_) return false;
+    bytes += each + kEntryBytes;
+    if (bytes > bound_) return false;
+  }
+  try {
+    for (const Put& put : puts) {
+      if (stage_one(put)) continue;
+      forget_staged();
+      return false;
+    }
+  } catch (const std::bad_alloc&) {
+    forget_staged();
+    return false;
+  }
+  return true;
+}
+
+bool Pool::stage_one(const Put& put) {
+  std::unique_ptr<Cursor> cursor = put.cursor->copy();
+  if (cursor == nullptr) return false;
+  const std::int64_t length = cursor->stream_bytes();
+  staged_.bytes += length + kEntryBytes;
+  // Puts that follow each other often share one list.
+  if (const SharedPart shared = cursor->shared(); shared.what != nullptr && shared.what != staged_.shared) {
+    staged_.shared = shared.what;
+    staged_.bytes += static_cast<std::int64_t>(shared.bytes);
+  }
+  if (staged_.bytes > bound_) return false;
+
+  std::byte* const data = room(static_cast<std::size_t>(length));
+  if (data == nullptr) return false;
+  const Run all{0, 0, length};
+  if (length > 0) put.source->produce({&all, 1}, data, 0);
+  const Extent hull = cursor->hull();
+  if (!hull.empty()) {
+    staged_.hull = {std::min(staged_.hull.begin, hull.begin), std::max(staged_.hull.end, hull.end)};
+    staged_.alignment = std::min(staged_.alignment, cursor->alignment());
+  }
+  Entry& to = entry();
+  to.source = MemorySource(data);
+  to.cursor = std::move(cursor);
+  ++staged_.entries;
+  return true;
+}
+
+// Bytes of one put lie side by side: a block that has no room for them is left as it is.
+std::byte* Pool::room(std::size_t bytes) {
+  while (staged_.block < blocks_.size()) {
+    Block& block = blocks_[staged_.block];
+    if (block.size - staged_.used >= bytes) {
+      std::byte* const at = block.memory.get() + staged_.used;
+      staged_.used += (bytes + 7) / 8 * 8;
+      staged_.used = std::min(staged_.used, block.size);
+      return at;
+    }
+    ++staged_.block;
+    staged_.used = 0;
+  }
+  // Each block is twice the last one, up to an eighth of the bound: what stays unused at their ends is
+  // little.
+  const auto most = std::max(kLeastBlock, static_cast<std::size_t>(bound_ / 8));
+  const std::size_t wanted = blocks_.empty() ? kLeastBlock : std::min(most, 2 * blocks_.back().size);
+  const std::size_t size = std::max(wanted, bytes);
+  if (held_ + size > static_cast<std::size_t>(bound_) + most) return nullptr;
+  blocks_.reserve(blocks_.size() + 1);
+  blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size]), size});
+  held_ += size;
+  staged_.used = std::min((bytes + 7) / 8 * 8, size);
+  return blocks_.back().memory.get();
+}
+
+Pool::Entry& Pool::entry() {
+  const std::size_t at = staged_.entries % kChunk;
+  if (at == 0) {
+    std::unique_ptr<Chunk>& next = staged_.chunk == nullptr ? first_ : staged_.chunk->next;
+    if (next == nullptr) next = std::make_unique<Chunk>();
+    staged_.chunk = next.get();
+  }
+  return staged_.chunk->entries[at];
+}
+
+void Pool::keep() {
+  kept_mark_ = staged_;
+  kept_bytes_ = staged_.bytes;
+  peak_bytes_ = std::max(peak_bytes_, kept_bytes_);
+  hull_ = staged_.entries == 0 ? Extent{} : staged_.hull;
+  alignment_ = staged_.alignment;
+  kept_.store(staged_.entries, std::memory_order_release);
+}
+
+void Pool::forget_staged() {
+  release_entries(kept_mark_, staged_.entries);
+  staged_ = kept_mark_;
+}
+
+void Pool::clear() {
+  kept_.store(0, std::memory_order_release);
+  release_entries(Mark{}, staged_.entries);
+  staged_ = {};
+  keep();
+}
+
+void Pool::release_entries(const Mark& from, std::size_t until) {
+  Chunk* chunk = from.chunk;
+  for (std::size_t i = from.entries; i < until; ++i) {
+    if (i % kChunk == 0) chunk = chunk == nullptr ? first_.get() : chunk->next.get();
+    chunk->entries[i % kChunk].cursor.reset();
+  }
+}
+
+void Pool::append_to(std::vector<Put>& puts) {
+  puts.reserve(puts.size() + kept_.load(std::memory_order_relaxed));
+  for_each([&](const Put& put) { puts.push_back(put); });
+}
+
+}  // namespace forebay

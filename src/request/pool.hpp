@@ -1,0 +1,105 @@
+// Level 1 of write-behind: one rank's puts, kept beyond the calls that made them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "request/memory_source.hpp"
+#include "request/put.hpp"
+#include "request/run.hpp"
+
+namespace forebay {
+
+/// Copies of puts: each one's bytes as they go to the file, and a cursor over its runs. Data are taken in two
+/// steps, since whether a call's puts are kept is decided by all its ranks: stage() copies, then keep() or
+/// forget_staged().
+///
+/// A signal handler may walk what is kept at any moment: entries are published one by one and never move.
+class Pool {
+ public:
+  /// At most `bytes` for data, cursors and the lists behind them.
+  explicit Pool(std::int64_t bytes) : bound_(bytes) {}
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Copies the puts' bytes. False, and nothing is staged, where they do not fit beside what is kept, where a
+  /// cursor cannot be copied, or where memory lacks.
+  bool stage(std::span<const Put> puts);
+  void keep();
+  void forget_staged();
+  /// Forgets everything. The memory stays for the next puts.
+  void clear();
+
+  bool empty() const { return kept_.load(std::memory_order_relaxed) == 0; }
+  /// Bytes that count against the bound, of what is kept.
+  std::int64_t bytes() const { return kept_bytes_; }
+  std::int64_t peak_bytes() const { return peak_bytes_; }
+  /// A range that holds all that is kept, and the alignment of its runs, as of a cursor (4096 when empty).
+  Extent hull() const { return hull_; }
+  std::int64_t alignment() const { return alignment_; }
+
+  /// Appends what is kept, in the order in which it came. The puts live until clear(). Throws std::bad_alloc.
+  void append_to(std::vector<Put>& puts);
+
+  /// Calls f for each put that is kept, in order; takes no memory.
+  template <class F>
+  void for_each(F&& f) {
+    std::size_t left = kept_.load(std::memory_order_acquire);
+    for (Chunk* chunk = first_.get(); left > 0; chunk = chunk->next.get()) {
+      for (std::size_t i = 0; i < kChunk && left > 0; ++i, --left) {
+        Entry& entry = chunk->entries[i];
+        f(Put{entry.cursor.get(), &entry.source});
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64;
+  struct Entry {
+    std::unique_ptr<Cursor> cursor;
+    MemorySource source{nullptr};
+  };
+  struct Chunk {
+    Entry entries[kChunk];
+    std::unique_ptr<Chunk> next;
+  };
+  struct Block {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t size = 0;
+  };
+  // Where the next bytes and the next entry go.
+  struct Mark {
+    std::size_t block = 0;
+    std::size_t used = 0;  // of that block
+    std::size_t entries = 0;
+    Chunk* chunk = nullptr;  // holds the last entry
+    const void* shared = nullptr;
+    std::int64_t bytes = 0;
+    Extent hull{kNoOffset, 0};
+    std::int64_t alignment = 4096;
+  };
+
+  bool stage_one(const Put& put);
+  std::byte* room(std::size_t bytes);
+  Entry& entry();
+  void release_entries(const Mark& from, std::size_t until);
+
+  std::int64_t bound_;
+  std::size_t held_ = 0;  // by blocks_
+  std::vector<Block> blocks_;
+  std::unique_ptr<Chunk> first_;
+  Mark staged_;  // behind what is staged
+  Mark kept_mark_;
+  std::atomic<std::size_t> kept_{0};
+  std::int64_t kept_bytes_ = 0;
+  std::int64_t peak_bytes_ = 0;
+  Extent hull_;
+  std::int64_t alignment_ = 4096;
+};
+
+}  // namespace forebay

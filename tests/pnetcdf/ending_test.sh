@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Programs that end without closing their file, in commit mode: ending_test.sh CASE MPIEXEC RANKS PROGRAM LOADED
+# LOADED is what is preloaded: the driver, or the shim beside it.
+set -u
+case_=$1 mpiexec=$2 ranks=$3 program=$4 loaded=$5
+work=$(pwd)/ending_$case_.$ranks
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+
+fail() {
+  echo "$case_: $*" >&2
+  for f in *.err; do [ -s "$f" ] && { echo "--- $f"; grep -v '^\[\|^--\|^$' "$f" | head -20; } >&2; done
+  exit 1
+}
+run() {
+  local name=$1
+  shift
+  timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
+    FOREBAY_HINTS="forebay_mode=commit" "$program" "$@" >"$name.out" 2>"$name.err"
+}
+same() { cmp a.nc "$1" >&2 || fail "$1 is not what a closed file would be"; }
+
+closed=close
+[ "$case_" != abort_one ] || closed=close_one
+"$mpiexec" -n "$ranks" "$program" a.nc $closed >stock.out 2>stock.err || fail "the program fails on PnetCDF's own driver"
+case $case_ in
+  wait)  # the launcher is told to end
+    timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
+      FOREBAY_HINTS="forebay_mode=commit" "$program" b.nc wait >wait.out 2>wait.err &
+    for _ in $(seq 200); do
+      grep -q ready wait.out 2>/dev/null && break
+      sleep 0.1
+    done
+    cmp -s a.nc b.nc && fail "everything is in the file already: nothing was kept"
+    pkill -TERM -P $! || kill -TERM $!
+    wait $!
+    same b.nc
+    ;;
+  *)
+    run b b.nc "$case_"
+    same b.nc
+    run c c.nc "$case_" independent
+    same c.nc
+    ;;
+esac
+cd .. && rm -rf "$work"
