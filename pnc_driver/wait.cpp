@@ -74,6 +74,10 @@ int end_listed(OpenFile& file, int count, int* requests, int* statuses, Ending& 
                       [](auto* a, auto* b) { return a->id < b->id; })) {
     std::sort(ending.puts.begin(), ending.puts.end(), [](auto* a, auto* b) { return a->id < b->id; });
   }
+  // PnetCDF's own driver does not look at a list as long as what is pending there. Here the program's list
+  // was another one, in which it would have found a number that does not exist: one more that is none makes
+  // it look.
+  if (!ending.odd.empty()) ending.odd.push_back(NC_REQ_NULL);
   ending.get_count = static_cast<int>(ending.odd.size());
   ending.odd_statuses.resize(ending.odd.size(), NC_NOERR);
   ending.get_requests = ending.odd.data();
@@ -131,7 +135,7 @@ void drop(OpenFile& file, const std::vector<PendingPut*>& puts) {
 int end_gets(OpenFile& file, Ending& ending, int* requests, int* statuses, int how) {
   const int err =
       file.stock.wait(file.stock_file, ending.get_count, ending.get_requests, ending.get_statuses, how);
-  for (std::size_t i = 0; i < ending.odd.size(); ++i) {
+  for (std::size_t i = 0; i < ending.odd_places.size(); ++i) {
     requests[ending.odd_places[i]] = ending.odd[i];
     if (statuses != nullptr) statuses[ending.odd_places[i]] = ending.odd_statuses[i];
   }
