@@ -9,7 +9,7 @@
 #include "classic_file.hpp"
 #include "decomposition.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 class MapFile {
  public:
@@ -40,4 +40,4 @@ class MapFile {
   std::vector<Recorded> recorded_;
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

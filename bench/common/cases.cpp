@@ -6,7 +6,7 @@
 #include "cubed_sphere.hpp"
 #include "map_file.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 Cutter open_case(const Case& of) {
   if (of.map == "generated") {
@@ -29,4 +29,4 @@ std::vector<Coverage> cover(const Cutter& cut, int ranks) {
   return coverage;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -6,7 +6,7 @@
 
 #include "history.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 class Workload {
  public:
@@ -42,4 +42,4 @@ class Workload {
   std::int64_t pieces_ = 0;
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

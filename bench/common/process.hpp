@@ -1,4 +1,4 @@
-// Running a program: its output kept, its time limited, and taken along when the demo is interrupted.
+// Running a program: its output kept, its time limited, and taken along when the program is interrupted.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 struct Command {
   std::vector<std::string> words;
@@ -29,7 +29,7 @@ struct Interrupted {
   int signal = 0;
 };
 
-// Makes those signals end the demo in good order.
+// Makes those signals end the program in good order.
 void catch_interrupts();
 void throw_if_interrupted();
 
@@ -41,4 +41,4 @@ Outcome run_command(const Command& command, std::chrono::milliseconds limit,
 // The words of a command line, as /bin/sh would see them when it ran the line with more words behind it.
 std::vector<std::string> through_shell(const std::string& line);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -8,7 +8,7 @@
 
 #include "decomposition.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 class CubedSphere {
  public:
@@ -31,4 +31,4 @@ class CubedSphere {
   std::vector<std::int64_t> curve_position_;  // by column: the place of its element on the curve
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 std::int64_t volume(std::span<const std::int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -34,4 +34,4 @@ void Coverage::add(std::span<const Piece> pieces) {
   for (const Piece& piece : pieces) std::fill_n(held_.begin() + piece.offset, piece.length, true);
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

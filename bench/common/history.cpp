@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 // SplitMix64's finaliser.
@@ -213,4 +213,4 @@ std::vector<Piece> pieces_of(const History& history, const Variable& variable,
   return {{0, volume(history.shape(variable))}};
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

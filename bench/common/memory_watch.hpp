@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 // The proportional set size of a process in bytes; nothing once it is gone.
 std::optional<std::int64_t> pss(int pid);
@@ -37,4 +37,4 @@ class MemoryWatch {
   std::chrono::steady_clock::time_point not_before_{};
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -1,4 +1,4 @@
-// Makes and removes the demo's folder.
+// Makes and removes the folder.
 #include "scratch.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace fs = std::filesystem;
 namespace {
 
@@ -30,7 +30,8 @@ std::string choose(std::int64_t bytes) {
 
 }  // namespace
 
-Scratch::Scratch(const std::string& parent, std::int64_t bytes, bool keep) : keep_(keep) {
+Scratch::Scratch(const std::string& program, const std::string& parent, std::int64_t bytes, bool keep)
+    : keep_(keep) {
   const std::string chosen = parent.empty() ? choose(bytes) : parent;
   std::error_code error;
   if (!fs::is_directory(chosen, error))
@@ -39,11 +40,10 @@ Scratch::Scratch(const std::string& parent, std::int64_t bytes, bool keep) : kee
   if (free < 0)
     throw std::runtime_error(fmt::format("{} cannot be written to; --dir names another folder", chosen));
   if (free < bytes)
-    throw std::runtime_error(
-        fmt::format("{} has {} MiB free, and {} MiB are needed; --dir names another folder, "
-                    "--records and --ne a smaller case",
-                    chosen, free >> 20, bytes >> 20));
-  std::string name = fs::absolute(chosen).lexically_normal() / "forebay-demo-XXXXXX";
+    throw std::runtime_error(fmt::format(
+        "{} has {} MiB free, and {} MiB are needed; --dir names another folder, --help smaller cases", chosen,
+        free >> 20, bytes >> 20));
+  std::string name = fs::absolute(chosen).lexically_normal() / (program + "-XXXXXX");
   if (::mkdtemp(name.data()) == nullptr)
     throw std::runtime_error(fmt::format("cannot make a folder in {}: {}", chosen, std::strerror(errno)));
   path_ = name;
@@ -70,4 +70,4 @@ void Scratch::remove(const std::string& name) const {
   fs::remove_all(path_ / name, ignored);
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 using Shape = std::vector<std::int64_t>;
 
@@ -72,4 +72,4 @@ void for_each_box(std::span<const std::int64_t> shape, Piece run, Visit&& visit)
   }
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -119,4 +119,4 @@ std::vector<std::string> through_shell(const std::string& line) {
   return {"/bin/sh", "-c", "exec " + line + " \"$@\"", "sh"};
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

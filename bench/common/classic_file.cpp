@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 enum Type { type_byte = 1, type_short = 3, type_int = 4, type_ubyte = 7, type_uint64 = 11 };
@@ -299,4 +299,4 @@ std::int64_t ClassicFile::data_begin() const {
   return first;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

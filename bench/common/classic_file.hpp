@@ -1,5 +1,5 @@
 // A plain reader for netCDF's classic formats (CDF-1, CDF-2, CDF-5): it opens recorded maps and says which
-// variable lies at a byte, without any library whose behaviour the demo is there to check.
+// variable lies at a byte, without any library whose behaviour is to be checked.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 class ClassicFile {
  public:
@@ -80,4 +80,4 @@ class ClassicFile {
   std::vector<Variable> variables_;
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

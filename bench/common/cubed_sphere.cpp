@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 constexpr int intervals = 3;  // an element's edge has 4 points
@@ -151,4 +151,4 @@ std::vector<Decomposition> CubedSphere::cut(int rank, int ranks) const {
   return cuts;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

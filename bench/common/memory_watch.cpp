@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace fs = std::filesystem;
 
 std::optional<std::int64_t> pss(int pid) {
@@ -52,4 +52,4 @@ void MemoryWatch::sample() {
   if (first) std::ofstream(fs::path(folder_) / "go") << "go\n";
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 void MapFile::fail(const std::string& why) const {
   throw std::runtime_error(fmt::format("{} is no decomposition map: {}", file_.path(), why));
@@ -98,4 +98,4 @@ std::vector<Decomposition> MapFile::cut(int rank, int ranks) const {
   return cuts;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

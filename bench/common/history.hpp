@@ -1,5 +1,5 @@
-// The history file that the demo writes: its dimensions, its variables, and the value of every element, which
-// any rank can work out for itself.
+// The history file of a climate model, as the demo and the benchmark write it: its dimensions, its variables,
+// and the value of every element, which any rank can work out for itself.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "decomposition.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 enum class Type { Float, Double, Int, Text };
 
@@ -51,4 +51,4 @@ void make_values(const Variable& variable, std::int64_t record, std::int64_t fir
 std::vector<Piece> pieces_of(const History& history, const Variable& variable,
                              std::span<const Decomposition> decompositions, int rank);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

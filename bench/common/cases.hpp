@@ -5,7 +5,7 @@
 
 #include "decomposition.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 struct Case {
   std::string map = "generated";
@@ -19,4 +19,4 @@ Cutter open_case(const Case& of);
 // Over all ranks: who holds anything, by decomposition.
 std::vector<Coverage> cover(const Cutter& cut, int ranks);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

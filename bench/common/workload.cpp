@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 Workload::Workload(std::vector<Decomposition> decompositions, std::int64_t records, int rank)
     : rank_(rank), decompositions_(std::move(decompositions)) {
@@ -35,4 +35,4 @@ void Workload::fill(std::int64_t record) {
   }
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

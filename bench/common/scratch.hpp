@@ -1,17 +1,17 @@
-// The folder the demo's files live in: made for one run of the demo, and gone after it, however it ends.
+// The folder a program's files live in: made for one run of it, and gone after it, however it ends.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 class Scratch {
  public:
-  // In `parent`, or where that is empty in /dev/shm, if it has room for `bytes`, or in $TMPDIR or /tmp.
-  // Throws std::runtime_error where the folder cannot be made or has no room.
-  Scratch(const std::string& parent, std::int64_t bytes, bool keep);
+  // Its name begins with `program`. In `parent`, or where that is empty in /dev/shm, if it has room for
+  // `bytes`, or in $TMPDIR or /tmp. Throws std::runtime_error where the folder cannot be made or has no room.
+  Scratch(const std::string& program, const std::string& parent, std::int64_t bytes, bool keep);
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
@@ -27,4 +27,4 @@ class Scratch {
   bool keep_;
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench
