@@ -54,7 +54,7 @@ class E3smRow final : public Row {
       : setting_(setting), waits_(waits), decompositions_(cut(setting, ocean)) {
     history_ = make_history(decompositions_, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
                                                    : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
-    if (!ocean) thin_out(history_, by_size(setting.size, 16, 8, 1, 1));
+    if (!ocean) thin_out(history_, by_size(setting.size, 16, 8, 3, 1));
     for (const Decomposition& over : decompositions_) lists_.emplace_back(over);
     std::size_t total = 0;
     for (std::int64_t record = 0; record < history_.records; ++record) {

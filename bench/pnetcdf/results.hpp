@@ -26,6 +26,7 @@ struct Cell {
   bool differs = false;
 
   double median() const;  // of data
+  double whole() const;   // the median of create and data together
 };
 
 struct RowResult {
@@ -41,6 +42,7 @@ struct RowResult {
 struct Ratio {
   std::string row, stock;
   double value = 0;
+  double whole = 0;  // the same of create and data together, the fastest stock by that
   LowerBound bound;
   bool identical = true;
 };

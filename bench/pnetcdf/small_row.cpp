@@ -13,7 +13,7 @@ constexpr std::int64_t rows = 16, columns = 64;
 class SmallRow final : public Row {
  public:
   SmallRow(const Setting& setting, bool blocking)
-      : blocking_(blocking), records_(by_size(setting.size, 2, 6, 32, 64)) {
+      : blocking_(blocking), records_(by_size(setting.size, 2, 6, 24, 64)) {
     const std::vector<int> grid = factors(setting.ranks, 2);
     shape_[0] = rows * grid[0];
     shape_[1] = columns * grid[1];

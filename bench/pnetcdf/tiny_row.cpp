@@ -8,7 +8,7 @@ class TinyRow final : public Row {
  public:
   TinyRow(const Setting& setting, int piece_bytes)
       : setting_(setting), piece_bytes_(piece_bytes), variables_(4) {
-    const std::int64_t bytes = by_size<std::int64_t>(setting.size, 4096, 512 << 10, 4 << 20, 16 << 20);
+    const std::int64_t bytes = by_size<std::int64_t>(setting.size, 4096, 512 << 10, 2 << 20, 8 << 20);
     mine_ = bytes / piece_bytes / setting.ranks + 1;  // of each variable
     count(variables_ * mine_, piece_bytes);
     values_.resize(static_cast<std::size_t>(variables_ * mine_ * piece_bytes));

@@ -73,6 +73,7 @@ TEST(Results, RatiosAreThoseOfTheFastestStock) {
   EXPECT_EQ(all[0].stock, "fast");
   EXPECT_DOUBLE_EQ(all[0].value, 3);        // 12 / 4
   EXPECT_DOUBLE_EQ(all[0].bound.value, 2);  // of 5, 2, 24.75
+  EXPECT_DOUBLE_EQ(all[0].whole, 21.0 / 13);
   EXPECT_EQ(closing_lines(results), "identical yes\nratio block 3.00\nratio block.commit 6.00\n");
   EXPECT_EQ(to_json(results)["ratios"][1]["ratio"], 6.0);
   EXPECT_THAT(table(results), HasSubstr("block.commit"));
