@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "compare_files.hpp"
@@ -16,13 +17,13 @@ namespace forebay::bench {
 namespace fs = std::filesystem;
 namespace {
 
-// The rows' files of one launch, the references, and room for a plain file: more than any size needs for each
-// rank.
+// The references, the rows' files of one launch, and a plain file. All rows together have about these many
+// MiB, and these many more for each rank.
 std::int64_t room_needed(Size size, int ranks) {
-  constexpr std::int64_t mb = std::int64_t{1} << 20, base[] = {1, 160, 500, 1000},
-                         by_rank[] = {1, 16, 50, 200};
+  constexpr std::int64_t mib = std::int64_t{1} << 20, base[] = {1, 140, 450, 1000},
+                         by_rank[] = {1, 8, 25, 60};
   const auto at = static_cast<std::size_t>(size);
-  return 2 * mb * (base[at] + by_rank[at] * ranks) + 64 * mb;
+  return 2 * mib * (base[at] + by_rank[at] * ranks) + 200 * mib;
 }
 
 std::string ask_version(const std::string& writer) {
@@ -55,10 +56,7 @@ Benchmark::Benchmark(BenchmarkOptions options) : options_(std::move(options)) {
   };
   results_.maps = fmt::format("Decompositions: F {}; G {}", origin(options_.f_map), origin(options_.g_map));
 
-  for (Peer& peer : peers_of(results_.library, find_romio())) {
-    const auto wanted = std::find(options_.peers.begin(), options_.peers.end(), peer.name);
-    if (peer.kind == Kind::Reference || wanted != options_.peers.end()) peers_.push_back(std::move(peer));
-  }
+  choose_peers();
   for (const std::string& name : options_.rows) {
     const RowInfo& info = find_row(name);
     RowResult row{std::string(info.name), std::string(info.title), 0, 0, {}, {}};
@@ -66,6 +64,19 @@ Benchmark::Benchmark(BenchmarkOptions options) : options_(std::move(options)) {
       if (peer.kind != Kind::Reference) row.cells.push_back({peer, {}, 0, false});
     results_.rows.push_back(std::move(row));
   }
+}
+
+void Benchmark::choose_peers() {
+  const std::vector<Peer> all = peers_of(results_.library, find_romio());
+  const auto wanted = [&](const Peer& peer) {
+    if (peer.kind == Kind::Reference) return true;
+    if (options_.peers.empty()) return peer.quick || options_.size != Size::Quick;
+    return std::find(options_.peers.begin(), options_.peers.end(), peer.name) != options_.peers.end();
+  };
+  std::copy_if(all.begin(), all.end(), std::back_inserter(peers_), wanted);
+  for (const std::string& name : options_.peers)
+    if (std::none_of(all.begin(), all.end(), [&](const Peer& peer) { return peer.name == name; }))
+      throw std::runtime_error(fmt::format("PnetCDF {} has no peer {}", results_.library, name));
 }
 
 std::string Benchmark::file(const std::string& row, const std::string& tag) const {
@@ -115,6 +126,7 @@ Results Benchmark::run() {
 
 void Benchmark::launch(const Peer& peer, int repetition) {
   std::vector<std::string> rows;
+  rows.reserve(results_.rows.size());
   for (const RowResult& row : results_.rows) rows.push_back(row.name);
   std::rotate(rows.begin(), rows.begin() + repetition % static_cast<int>(rows.size()), rows.end());
   const std::string tag =

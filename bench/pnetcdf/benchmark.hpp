@@ -18,7 +18,7 @@ namespace forebay::bench {
 struct BenchmarkOptions {
   int ranks = 4, repetitions = 5;
   Size size = Size::Normal;
-  std::vector<std::string> rows, peers;  // by name
+  std::vector<std::string> rows, peers;  // by name; no peers: all, with Size::Quick the quick ones
   std::string f_map, g_map;              // files, or empty: generated
   std::string directory, launcher, hints;
   std::string forebay, writer;  // the programs
@@ -41,6 +41,7 @@ class Benchmark {
   Results run();
 
  private:
+  void choose_peers();
   // One launch runs all rows under one peer, beginning with another row in each repetition.
   void launch(const Peer& peer, int repetition);
   Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag) const;

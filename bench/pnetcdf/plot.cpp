@@ -33,7 +33,7 @@ std::string to_svg(const Results& results) {
   }
   const double low = std::floor(std::log10(least)), high = std::max(low + 1, std::ceil(std::log10(most)));
   const auto y = [&](double seconds) { return top + height * (high - std::log10(seconds)) / (high - low); };
-  const int group = static_cast<int>(peers) * bar + gap;
+  const int group = std::max(static_cast<int>(peers) * bar + gap, 80);  // a row's name fits
   const int width = left + std::max(static_cast<int>(results.rows.size()) * group, 8 * 110) + 20;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "

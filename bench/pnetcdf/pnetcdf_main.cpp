@@ -118,9 +118,6 @@ int main(int argc, char** argv) {
   if (repetitions->count() == 0) options.repetitions = quick ? 3 : full ? 9 : 5;
   for (const RowInfo& row : all_rows())
     if (app.count("--rows") == 0 && (row.quick || !quick)) options.rows.emplace_back(row.name);
-  for (const Peer& peer : all_peers())
-    if (app.count("--peers") == 0 && peer.kind != Kind::Reference && (peer.quick || !quick))
-      options.peers.push_back(peer.name);
   options.limit = std::chrono::seconds(limit);
   options.f_map = find_map(maps, "map_f_case_16p.nc");
   options.g_map = find_map(maps, "map_g_case_16p.nc");
