@@ -9,7 +9,7 @@
 #include "decomposition.hpp"
 #include "history.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 // What was written, to tell elements that nobody wrote from lost ones.
 struct Written {
@@ -50,4 +50,4 @@ Comparison verify_hdf5(const std::string& path, const Written& written);
 void verify_values(const Written& written, const Variable& variable, std::int64_t record, std::int64_t first,
                    std::int64_t count, std::span<const std::byte> values, Comparison& result);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -10,7 +10,7 @@
 #include "compare.hpp"
 #include "hdf5_id.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 constexpr std::int64_t chunk_elements = 1 << 18;
@@ -184,4 +184,4 @@ Comparison verify_hdf5(const std::string& path, const Written& written) {
   return result;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

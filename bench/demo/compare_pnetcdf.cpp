@@ -10,7 +10,7 @@
 #include "classic_file.hpp"
 #include "compare.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
@@ -146,4 +146,4 @@ void verify_values(const Written& written, const Variable& variable, std::int64_
   }
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

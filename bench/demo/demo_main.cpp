@@ -4,27 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "demonstration.hpp"
+#include "machine.hpp"
 
 namespace {
-namespace fs = std::filesystem;
-
-// A program that was built or installed with this one.
-std::string find_program(const std::string& name) {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const fs::path candidates[] = {here / name, here / "../../tools" / name, here / "../bin" / name};
-  for (const fs::path& candidate : candidates)
-    if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate);
-  return (here / "../../tools" / name).lexically_normal();
-}
-
-int show(const forebay::demo::Results& results, const std::string& json) {
-  using namespace forebay::demo;
+int show(const forebay::bench::Results& results, const std::string& json) {
+  using namespace forebay::bench;
   if (!json.empty()) {
     std::ofstream file(json);
     file << to_json(results).dump(2) << '\n';
@@ -41,7 +29,7 @@ int show(const forebay::demo::Results& results, const std::string& json) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace forebay::demo;
+  using namespace forebay::bench;
   DemoOptions options;
   std::string json;
   int limit = 120;

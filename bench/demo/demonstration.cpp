@@ -5,18 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "machine.hpp"
 #include "memory_watch.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace fs = std::filesystem;
 namespace {
 
@@ -30,42 +28,9 @@ bool is_stock(Stack stack) {
   return stack == Stack::Romio || stack == Stack::Ompio;
 }
 
-std::string last_lines(const std::string& text, std::size_t count) {
-  std::size_t at = text.size();
-  for (std::size_t lines = 0; at > 0; --at)
-    if (text[at - 1] == '\n' && at != text.size() && ++lines == count) break;
-  std::string shown = "  | " + std::regex_replace(text.substr(at), std::regex("\n(?=.)"), "\n  | ");
-  return text.empty() ? "  (it printed nothing)" : shown;
-}
-
 nlohmann::json read_json(const std::string& path) {
   std::ifstream file(path);
   return nlohmann::json::parse(file, nullptr, false);
-}
-
-std::string describe_machine() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line, model = "unknown processor";
-  while (std::getline(info, line)) {
-    if (line.starts_with("model name")) {
-      model = line.substr(line.find(':') + 2);
-      break;
-    }
-  }
-  return fmt::format("{}, {} cores", model, std::thread::hardware_concurrency());
-}
-
-// What Open MPI calls the ROMIO it was built with; its number changes between releases.
-std::string find_romio() {
-  const Outcome told =
-      run_command({{"ompi_info", "--parsable", "--param", "io", "all"}, {}}, std::chrono::seconds(20));
-  std::smatch found;
-  const std::regex component("mca:io:(romio[0-9]+):");
-  return told.ok() && std::regex_search(told.output, found, component) ? found[1].str() : "romio341";
-}
-
-void default_environment(const char* name, const char* value) {
-  ::setenv(name, value, 0);
 }
 
 }  // namespace
@@ -93,14 +58,11 @@ Demonstration::Demonstration(DemoOptions options)
       throw std::runtime_error(
           fmt::format("{} is not there or cannot be run; build the project first", program));
   // Two references and the files of a run, and what else a run needs there.
-  scratch_ =
-      std::make_unique<Scratch>(options_.directory, bytes * 11 / 2 + (std::int64_t{64} << 20), options_.keep);
+  scratch_ = std::make_unique<Scratch>("forebay-demo", options_.directory,
+                                       bytes * 11 / 2 + (std::int64_t{64} << 20), options_.keep);
   results_.place = scratch_->path().parent_path().string();
 
-  // More ranks than cores have to be allowed, and to yield.
-  default_environment("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
-  if (std::cmp_greater(options_.ranks, std::thread::hardware_concurrency()))
-    default_environment("OMPI_MCA_mpi_yield_when_idle", "1");
+  allow_oversubscription(options_.ranks);
   romio_ = find_romio();
 
   for (const Form& form : all_forms) {
@@ -336,4 +298,4 @@ void Demonstration::weigh(WayResult& way, Purpose purpose, std::int64_t peak, in
     way.extra_memory = static_cast<double>(peak - baseline_memory_.at(way.form.library)) / ranks;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -14,7 +14,7 @@
 #include "results.hpp"
 #include "scratch.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 struct DemoOptions {
   Case of;
@@ -77,4 +77,4 @@ class Demonstration {
   std::map<std::string, std::int64_t> baseline_memory_;  // by library
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

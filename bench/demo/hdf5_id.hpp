@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 namespace detail {
 inline herr_t keep_first(unsigned, const H5E_error2_t* error, void* reason) {
@@ -47,4 +47,4 @@ class Hdf5Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

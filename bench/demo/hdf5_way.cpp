@@ -7,7 +7,7 @@
 #include "hdf5_id.hpp"
 #include "way.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 hid_t stored_type(Type type) {
@@ -216,4 +216,4 @@ std::unique_ptr<Way> make_hdf5_way(Workload& workload, MPI_Comm comm, Calls call
   return std::make_unique<Hdf5Way>(workload, comm, calls, complete);
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

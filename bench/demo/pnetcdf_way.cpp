@@ -1,69 +1,14 @@
 // The history file through PnetCDF: CDF-5, iput_varn for each variable, one wait_all a record.
-#include <fmt/format.h>
 #include <pnetcdf.h>
 
-#include <stdexcept>
 #include <vector>
 
+#include "pnetcdf_call.hpp"
+#include "pnetcdf_history.hpp"
 #include "way.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
-
-void check(int status, const char* call) {
-  if (status != NC_NOERR) throw std::runtime_error(fmt::format("{}: {}", call, ncmpi_strerror(status)));
-}
-
-nc_type nc_type_of(Type type) {
-  switch (type) {
-    case Type::Float:
-      return NC_FLOAT;
-    case Type::Double:
-      return NC_DOUBLE;
-    case Type::Int:
-      return NC_INT;
-    case Type::Text:
-      return NC_CHAR;
-  }
-  return NC_NAT;
-}
-
-// A decomposition's pieces as varn takes them, with a leading record index that variables without one skip.
-class VarnLists {
- public:
-  explicit VarnLists(const Decomposition& over) : rank_(over.shape.size()) {
-    for (const Piece& piece : over.pieces) {
-      for_each_box(over.shape, piece,
-                   [&](std::span<const std::int64_t> start, std::span<const std::int64_t> count) {
-                     starts_.push_back(0);
-                     counts_.push_back(1);
-                     starts_.insert(starts_.end(), start.begin(), start.end());
-                     counts_.insert(counts_.end(), count.begin(), count.end());
-                   });
-    }
-    starts_.shrink_to_fit();
-    counts_.shrink_to_fit();
-    for (std::size_t at = 0; at < starts_.size(); at += rank_ + 1) {
-      record_starts_.push_back(&starts_[at]);
-      record_counts_.push_back(&counts_[at]);
-      fixed_starts_.push_back(&starts_[at + 1]);
-      fixed_counts_.push_back(&counts_[at + 1]);
-    }
-  }
-
-  void aim(std::int64_t record) {
-    for (MPI_Offset* start : record_starts_) *start = record;
-  }
-
-  int size() const { return static_cast<int>(record_starts_.size()); }
-  MPI_Offset* const* starts(bool record) const { return (record ? record_starts_ : fixed_starts_).data(); }
-  MPI_Offset* const* counts(bool record) const { return (record ? record_counts_ : fixed_counts_).data(); }
-
- private:
-  std::size_t rank_;
-  std::vector<MPI_Offset> starts_, counts_;
-  std::vector<MPI_Offset*> record_starts_, record_counts_, fixed_starts_, fixed_counts_;
-};
 
 class PnetcdfWay final : public Way {
  public:
@@ -76,31 +21,7 @@ class PnetcdfWay final : public Way {
   void create(const std::string& path) override {
     check(ncmpi_create(comm_, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file_),
           "ncmpi_create");
-    const History& history = workload_.history();
-    check(ncmpi_put_att_text(file_, NC_GLOBAL, "title", static_cast<MPI_Offset>(history.title.size()),
-                             history.title.c_str()),
-          "ncmpi_put_att_text");
-    int time = -1;
-    check(ncmpi_def_dim(file_, "time", NC_UNLIMITED, &time), "ncmpi_def_dim");
-    std::vector<int> dims;
-    for (const Dimension& dimension : history.dimensions) {
-      dims.push_back(-1);
-      check(ncmpi_def_dim(file_, dimension.name.c_str(), dimension.length, &dims.back()), "ncmpi_def_dim");
-    }
-    for (const Variable& variable : history.variables) {
-      std::vector<int> over;
-      if (variable.record) over.push_back(time);
-      for (const int d : variable.dimensions) over.push_back(dims[static_cast<std::size_t>(d)]);
-      int id = -1;
-      check(ncmpi_def_var(file_, variable.name.c_str(), nc_type_of(variable.type),
-                          static_cast<int>(over.size()), over.data(), &id),
-            "ncmpi_def_var");
-      ids_.push_back(id);
-      for (const auto& [name, text] :
-           {std::pair("units", &variable.units), {"long_name", &variable.long_name}})
-        check(ncmpi_put_att_text(file_, id, name, static_cast<MPI_Offset>(text->size()), text->c_str()),
-              "ncmpi_put_att_text");
-    }
+    ids_ = define_history(file_, workload_.history());
     check(ncmpi_enddef(file_), "ncmpi_enddef");
   }
 
@@ -132,55 +53,13 @@ class PnetcdfWay final : public Way {
   void put_pieces(std::size_t v) {
     const Variable& variable = workload_.history().variables[v];
     const VarnLists& lists = lists_[static_cast<std::size_t>(variable.decomposition)];
-    if (lists.size() == 0) return;
-    MPI_Offset *const *starts = lists.starts(variable.record), *const *counts = lists.counts(variable.record);
-    const std::byte* from = workload_.buffer(v);
-    const int id = ids_[v], n = lists.size();
-    switch (variable.type) {
-      case Type::Float:
-        return check(ncmpi_iput_varn_float(file_, id, n, starts, counts, reinterpret_cast<const float*>(from),
-                                           request()),
-                     "ncmpi_iput_varn_float");
-      case Type::Double:
-        return check(ncmpi_iput_varn_double(file_, id, n, starts, counts,
-                                            reinterpret_cast<const double*>(from), request()),
-                     "ncmpi_iput_varn_double");
-      case Type::Int:
-        return check(
-            ncmpi_iput_varn_int(file_, id, n, starts, counts, reinterpret_cast<const int*>(from), request()),
-            "ncmpi_iput_varn_int");
-      case Type::Text:
-        return check(ncmpi_iput_varn_text(file_, id, n, starts, counts, reinterpret_cast<const char*>(from),
-                                          request()),
-                     "ncmpi_iput_varn_text");
-    }
+    if (lists.size() > 0) iput_pieces(file_, ids_[v], variable, lists, workload_.buffer(v), request());
   }
 
   void put_whole(std::size_t v, std::int64_t record) {
     const Variable& variable = workload_.history().variables[v];
-    const Shape shape = workload_.history().shape(variable);
-    std::vector<MPI_Offset> start(shape.size() + 1, 0), count(1, 1);
-    start[0] = record;
-    count.insert(count.end(), shape.begin(), shape.end());
-    const std::size_t skip = variable.record ? 0 : 1;
-    const MPI_Offset *s = start.data() + skip, *c = count.data() + skip;
-    const std::byte* from = workload_.buffer(v);
-    const int id = ids_[v];
-    switch (variable.type) {
-      case Type::Float:
-        return check(ncmpi_iput_vara_float(file_, id, s, c, reinterpret_cast<const float*>(from), request()),
-                     "ncmpi_iput_vara_float");
-      case Type::Double:
-        return check(
-            ncmpi_iput_vara_double(file_, id, s, c, reinterpret_cast<const double*>(from), request()),
-            "ncmpi_iput_vara_double");
-      case Type::Int:
-        return check(ncmpi_iput_vara_int(file_, id, s, c, reinterpret_cast<const int*>(from), request()),
-                     "ncmpi_iput_vara_int");
-      case Type::Text:
-        return check(ncmpi_iput_vara_text(file_, id, s, c, reinterpret_cast<const char*>(from), request()),
-                     "ncmpi_iput_vara_text");
-    }
+    iput_whole(file_, ids_[v], variable, workload_.history().shape(variable), record, workload_.buffer(v),
+               request());
   }
 
   Workload& workload_;
@@ -196,4 +75,4 @@ std::unique_ptr<Way> make_pnetcdf_way(Workload& workload, MPI_Comm comm) {
   return std::make_unique<PnetcdfWay>(workload, comm);
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 double median_of(std::vector<double> values) {
@@ -216,4 +216,4 @@ nlohmann::json to_json(const Results& results) {
   return document;
 }
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 enum class Stack { Romio, Ompio, Forebay, ForebayNull };
 
@@ -59,4 +59,4 @@ std::string table(const Results& results);
 std::string closing_lines(const Results& results);
 nlohmann::json to_json(const Results& results);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

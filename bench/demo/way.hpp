@@ -9,7 +9,7 @@
 
 #include "workload.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 
 // A call that a library refuses throws std::runtime_error, naming the call and the reason.
 class Way {
@@ -33,4 +33,4 @@ std::unique_ptr<Way> make_hdf5_way(Workload& workload, MPI_Comm comm, Calls call
 // The machine's limit: each rank's share of `bytes`, contiguous, by plain writes into one fresh file.
 std::unique_ptr<Way> make_limit_way(std::int64_t bytes, MPI_Comm comm);
 
-}  // namespace forebay::demo
+}  // namespace forebay::bench

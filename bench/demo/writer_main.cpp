@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "stopwatch.hpp"
 #include "way.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 struct Options {
@@ -27,43 +28,6 @@ struct Options {
   Case of;
   std::int64_t records = 1;
   bool no_puts = false;
-};
-
-std::string machine_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id;
-}
-
-// Measures a step over all ranks, from the earliest start to the latest end.
-class Stopwatch {
- public:
-  explicit Stopwatch(MPI_Comm comm) : comm_(comm) {
-    // One machine has one steady clock; clocks of several cannot be compared, so there the longest rank
-    // counts.
-    const auto hash = static_cast<long long>(std::hash<std::string>()(machine_id()));
-    long long ends[2] = {hash, -hash - 1};
-    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_LONG_LONG, MPI_MIN, comm_);
-    one_clock_ = ends[0] == -(ends[1] + 1);
-  }
-
-  double operator()(const std::function<void()>& step) const {
-    MPI_Barrier(comm_);
-    const double begin = now();
-    step();
-    const double end = now();
-    double latest[2] = {one_clock_ ? -begin : 0.0, one_clock_ ? end : end - begin};
-    MPI_Allreduce(MPI_IN_PLACE, latest, 2, MPI_DOUBLE, MPI_MAX, comm_);
-    return latest[0] + latest[1];
-  }
-
- private:
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-
-  MPI_Comm comm_;
-  bool one_clock_ = false;
 };
 
 // Tells whoever watches this run that all is ready and nothing is written yet, and waits for its word.
@@ -142,10 +106,10 @@ void run(const Options& options) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench
 
 int main(int argc, char** argv) {
-  using namespace forebay::demo;
+  using namespace forebay::bench;
   Options options;
   CLI::App app("Writes a climate-like history file in one way or several and says how long each took.");
   app.add_option("--api", options.api,

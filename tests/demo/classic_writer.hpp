@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::demo::test {
+namespace forebay::bench::test {
 
 class ClassicWriter {
  public:
@@ -116,4 +116,4 @@ class ClassicWriter {
   }
 };
 
-}  // namespace forebay::demo::test
+}  // namespace forebay::bench::test

@@ -10,7 +10,7 @@
 #include "classic_writer.hpp"
 #include "hdf5_id.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 using test::ClassicWriter;
@@ -162,4 +162,4 @@ TEST(CompareHdf5, SeesValuesNamesAndAttributes) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

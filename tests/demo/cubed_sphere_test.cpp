@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 std::vector<int> owners(const CubedSphere& sphere, std::size_t decomposition, int ranks) {
@@ -76,4 +76,4 @@ TEST(CubedSphere, LeavesRanksIdleWhereThereIsTooLittle) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

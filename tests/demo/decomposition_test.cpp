@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 TEST(Ascending, SortsJoinsAndDropsRepeats) {
@@ -82,4 +82,4 @@ TEST(Coverage, KnowsWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

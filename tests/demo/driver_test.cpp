@@ -13,7 +13,7 @@
 #include "results.hpp"
 #include "scratch.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,7 +115,7 @@ TEST(MemoryWatch, SeesAPeak) {
 TEST(Scratch, ComesAndGoes) {
   fs::path made;
   {
-    const Scratch scratch(::testing::TempDir(), 1, false);
+    const Scratch scratch("forebay-test", ::testing::TempDir(), 1, false);
     made = scratch.path();
     std::ofstream(scratch.file("a")) << "a";
     std::ofstream(fs::path(scratch.folder("b")) / "c") << "c";
@@ -129,7 +129,7 @@ TEST(Scratch, ComesAndGoes) {
 TEST(Scratch, SaysWhyItCannotBe) {
   const auto message = [](const std::string& folder, std::int64_t bytes) -> std::string {
     try {
-      const Scratch scratch(folder, bytes, false);
+      const Scratch scratch("forebay-test", folder, bytes, false);
       return "";
     } catch (const std::runtime_error& error) {
       return error.what();
@@ -207,4 +207,4 @@ TEST(Results, TheDocumentHoldsWhatTheTableShows) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

@@ -9,7 +9,7 @@
 
 #include "workload.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 std::vector<Decomposition> shapes(const std::vector<Shape>& of) {
@@ -106,4 +106,4 @@ TEST(Workload, HoldsAscendingPiecesInOneBuffer) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

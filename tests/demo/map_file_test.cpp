@@ -10,7 +10,7 @@
 
 #include "classic_writer.hpp"
 
-namespace forebay::demo {
+namespace forebay::bench {
 namespace {
 
 using test::ClassicWriter;
@@ -190,4 +190,4 @@ TEST_F(MapFileTest, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace forebay::demo
+}  // namespace forebay::bench

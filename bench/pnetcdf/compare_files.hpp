@@ -1,0 +1,24 @@
+// Two files of one row against each other. No value that a row puts has a zero byte, so that in a fresh file
+// of the stock library, written exactly, a zero is a byte that nobody put.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace forebay::bench {
+
+struct FileComparison {
+  std::int64_t differences = 0;  // bytes that were put, the header, the length
+  std::int64_t untouched = 0;    // bytes that nobody put and that are not as in the reference
+  std::string first;             // where the first of either is, in words
+
+  bool same() const { return differences == 0 && untouched == 0; }
+};
+
+// Throws std::runtime_error where a file cannot be read.
+FileComparison compare_files(const std::string& reference, const std::string& path);
+
+// How many bytes behind the header of a classic file are not zero.
+std::int64_t bytes_put(const std::string& path);
+
+}  // namespace forebay::bench

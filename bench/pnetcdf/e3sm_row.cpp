@@ -1,0 +1,129 @@
+// E3SM's history files over its recorded decompositions: every variable as a list of pieces, waited for once
+// a record or, as SCORPIO does with its blocks of requests, several times.
+#include <pnetcdf.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cubed_sphere.hpp"
+#include "map_file.hpp"
+#include "pnetcdf_call.hpp"
+#include "pnetcdf_history.hpp"
+#include "row.hpp"
+
+namespace forebay::bench {
+namespace {
+
+// An ocean's six decompositions on the columns of the sphere: the levels of a cell lie together.
+std::vector<Decomposition> sphere_as_ocean(const std::vector<Decomposition>& sphere) {
+  const auto deep = [&](const char* name, std::int64_t levels) {
+    Decomposition made{name, {sphere[1].shape[0], levels}, sphere[1].pieces};
+    for (Piece& piece : made.pieces) piece = {piece.offset * levels, piece.length * levels};
+    return made;
+  };
+  return {sphere[0], sphere[1], deep("D3", 100), deep("D4", 100), deep("D5", 100), deep("D6", 101)};
+}
+
+std::vector<Decomposition> cut(const Setting& setting, bool ocean) {
+  const std::string& map = ocean ? setting.g_map : setting.f_map;
+  std::vector<Decomposition> mine;
+  if (!map.empty()) {
+    mine = MapFile(map).cut(setting.rank, setting.ranks);
+    if (mine.size() != (ocean ? 6u : 3u))
+      throw std::runtime_error(map + " is not the map of the " + (ocean ? "G" : "F") + " case");
+  } else {
+    const CubedSphere sphere(by_size(setting.size, 1, 4, 4, 4), by_size(setting.size, 4, 72, 72, 72));
+    mine = sphere.cut(setting.rank, setting.ranks);
+    if (ocean) mine = sphere_as_ocean(mine);
+  }
+  for (Decomposition& one : mine) one.pieces = ascending(std::move(one.pieces));
+  return mine;
+}
+
+// Leaves one in `step` of the partitioned record variables.
+void thin_out(History& history, int step) {
+  int seen = 0;
+  std::erase_if(history.variables, [&](const Variable& variable) {
+    return variable.decomposition >= 0 && variable.record && seen++ % step != 0;
+  });
+}
+
+class E3smRow final : public Row {
+ public:
+  E3smRow(const Setting& setting, bool ocean, int waits)
+      : setting_(setting), waits_(waits), decompositions_(cut(setting, ocean)) {
+    history_ = make_history(decompositions_, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
+                                                   : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
+    if (!ocean) thin_out(history_, by_size(setting.size, 16, 8, 3, 1));
+    for (const Decomposition& over : decompositions_) lists_.emplace_back(over);
+    std::size_t total = 0;
+    for (std::int64_t record = 0; record < history_.records; ++record) {
+      for (const Variable& variable : history_.variables) {
+        begins_.push_back(total);
+        if (!variable.record && record > 0) continue;
+        for (const Piece& piece : pieces_of(history_, variable, decompositions_, setting_.rank)) {
+          const std::int64_t size = piece.length * static_cast<std::int64_t>(size_of(variable.type));
+          count(1, size);
+          total += static_cast<std::size_t>(size);
+        }
+        total = (total + 7) / 8 * 8;
+      }
+    }
+    values_.resize(total);
+    fill_values(values_, static_cast<std::uint64_t>(setting.rank) + 1);
+  }
+
+  void define(int file) override { ids_ = define_history(file, history_); }
+
+  void put(int file) override {
+    const std::size_t variables = history_.variables.size();
+    std::vector<int> requests, statuses;
+    requests.reserve(variables);
+    for (std::int64_t record = 0; record < history_.records; ++record) {
+      for (VarnLists& lists : lists_) lists.aim(record);
+      for (int wait = 0; wait < waits_; ++wait) {
+        const Range part = part_of(static_cast<std::int64_t>(variables), wait, waits_);
+        requests.clear();
+        for (std::int64_t v = part.begin; v < part.end; ++v)
+          post(file, static_cast<std::size_t>(v), record, requests);
+        statuses.assign(requests.size(), NC_NOERR);
+        check(ncmpi_wait_all(file, static_cast<int>(requests.size()), requests.data(), statuses.data()),
+              "ncmpi_wait_all");
+        for (const int status : statuses) check(status, "ncmpi_wait_all, a request");
+      }
+    }
+  }
+
+ private:
+  void post(int file, std::size_t v, std::int64_t record, std::vector<int>& requests) const {
+    const Variable& variable = history_.variables[v];
+    if (!variable.record && record > 0) return;
+    const std::byte* from =
+        values_.data() + begins_[static_cast<std::size_t>(record) * history_.variables.size() + v];
+    if (variable.decomposition >= 0) {
+      const VarnLists& lists = lists_[static_cast<std::size_t>(variable.decomposition)];
+      if (lists.size() == 0) return;
+      iput_pieces(file, ids_[v], variable, lists, from, &requests.emplace_back(NC_REQ_NULL));
+    } else if (setting_.rank == 0) {
+      iput_whole(file, ids_[v], variable, history_.shape(variable), record, from,
+                 &requests.emplace_back(NC_REQ_NULL));
+    }
+  }
+
+  Setting setting_;
+  int waits_;
+  std::vector<Decomposition> decompositions_;
+  History history_;
+  std::vector<VarnLists> lists_;
+  std::vector<std::size_t> begins_;  // by record and variable, into values_
+  std::vector<std::byte> values_;
+  std::vector<int> ids_;
+};
+
+}  // namespace
+
+std::unique_ptr<Row> make_e3sm_row(const Setting& setting, bool ocean, int waits) {
+  return std::make_unique<E3smRow>(setting, ocean, waits);
+}
+
+}  // namespace forebay::bench

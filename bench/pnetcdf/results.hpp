@@ -1,0 +1,66 @@
+// What the benchmark measured, and how it is shown: a table with bars, a JSON document, a plot, and the
+// closing lines.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peers.hpp"
+#include "statistics.hpp"
+
+namespace forebay::bench {
+
+struct Sample {
+  double create = 0, data = 0, close = 0;  // seconds; data: from the first put to the end of close
+  std::int64_t extra_memory = 0;           // bytes, over all ranks
+};
+
+// One row under one peer.
+struct Cell {
+  Peer peer;
+  std::vector<Sample> samples;  // one a repetition
+  std::int64_t untouched = 0;   // bytes that nobody put, and that this peer's file has otherwise
+  bool differs = false;
+
+  double median() const;  // of data
+  double whole() const;   // the median of create and data together
+};
+
+struct RowResult {
+  std::string name, title;
+  std::int64_t bytes = 0, pieces = 0;
+  std::vector<Cell> cells;
+  std::vector<double> plain;  // seconds that the same bytes took, contiguous
+
+  const Cell* fastest_stock() const;
+};
+
+// The fastest stock peer's median time over Forebay's, and how sure it is: by the ratios of each repetition.
+struct Ratio {
+  std::string row, stock;
+  double value = 0;
+  double whole = 0;  // the same of create and data together, the fastest stock by that
+  LowerBound bound;
+  bool identical = true;
+};
+
+struct Results {
+  std::string place, machine, library, maps, size;
+  int ranks = 0;
+  std::vector<RowResult> rows;
+
+  bool all_identical() const;
+};
+
+// One for each of Forebay's modes in each row: ROW is strict, ROW.commit is commit.
+std::vector<Ratio> ratios(const Results& results);
+
+std::string table(const Results& results);
+std::string closing_lines(const Results& results);
+nlohmann::json to_json(const Results& results);
+std::string to_svg(const Results& results);
+
+}  // namespace forebay::bench

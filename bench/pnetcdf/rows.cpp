@@ -1,0 +1,49 @@
+// The list of rows.
+#include "rows.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace forebay::bench {
+namespace {
+
+constexpr RowInfo rows[] = {
+    {"f-1", "E3SM F map (atmosphere), iput_varn a variable, one wait_all a record", true},
+    {"f-16", "the same, 16 wait_alls a record", false},
+    {"g-1", "E3SM G map (ocean), iput_varn a variable, one wait_all a record", false},
+    {"g-16", "the same, 16 wait_alls a record", true},
+    {"s3d", "S3D-like: 4 arrays of double in blocks, iput_vara, a wait_all a checkpoint", true},
+    {"btio", "BTIO-like: diagonal cells of a 5-component array, iput_vara a cell, a wait_all a step", true},
+    {"wrf", "WRF-like: 2-D and 3-D fields in patches, bput_vara a variable, a wait_all a frame", true},
+    {"tiny-4", "4-byte pieces, cyclic over the ranks, iput_vars, one wait_all", true},
+    {"tiny-16", "16-byte pieces, cyclic over the ranks, iput_vars, one wait_all", false},
+    {"small-puts", "a field a call: small put_vara_alls one after another", true},
+    {"small-waits", "4 fields a call: small wait_alls one after another", true},
+};
+
+constexpr std::string_view sizes[] = {"tiny", "quick", "normal", "full"};
+
+}  // namespace
+
+std::span<const RowInfo> all_rows() {
+  return rows;
+}
+
+const RowInfo& find_row(std::string_view name) {
+  for (const RowInfo& row : rows)
+    if (row.name == name) return row;
+  throw std::runtime_error(fmt::format("there is no row {}", name));
+}
+
+Size parse_size(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(sizes); ++i)
+    if (sizes[i] == name) return static_cast<Size>(i);
+  throw std::runtime_error(fmt::format("there is no size {}", name));
+}
+
+std::string_view size_name(Size size) {
+  return sizes[static_cast<std::size_t>(size)];
+}
+
+}  // namespace forebay::bench

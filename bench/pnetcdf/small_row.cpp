@@ -1,0 +1,69 @@
+// A model's history as most models write it: a small field a call, or a few a wait, over and over. Each rank
+// has a patch of 16 x 64 floats, 4 KiB.
+#include <fmt/format.h>
+
+#include "boxes.hpp"
+
+namespace forebay::bench {
+namespace {
+
+constexpr int variables = 32, at_once = 4;
+constexpr std::int64_t rows = 16, columns = 64;
+
+class SmallRow final : public Row {
+ public:
+  SmallRow(const Setting& setting, bool blocking)
+      : blocking_(blocking), records_(by_size(setting.size, 2, 6, 24, 64)) {
+    const std::vector<int> grid = factors(setting.ranks, 2);
+    shape_[0] = rows * grid[0];
+    shape_[1] = columns * grid[1];
+    box_ = {{0, setting.rank / grid[1] * rows, setting.rank % grid[1] * columns}, {1, rows, columns}};
+    const std::int64_t runs = box_.runs(shape_);
+    count(std::int64_t{records_} * variables * runs, box_.elements() / runs * 4);
+    values_.resize(static_cast<std::size_t>(bytes() / 4));
+    fill_values(std::as_writable_bytes(std::span(values_)), static_cast<std::uint64_t>(setting.rank) + 1);
+  }
+
+  void define(int file) override {
+    const std::vector<int> dims =
+        define_dimensions(file, {{"time", NC_UNLIMITED}, {"lat", shape_[0]}, {"lon", shape_[1]}});
+    for (int v = 0; v < variables; ++v)
+      ids_.push_back(define_variable(file, fmt::format("field_{:02}", v), NC_FLOAT, dims));
+  }
+
+  void put(int file) override {
+    const float* from = values_.data();
+    std::vector<int> requests;
+    for (int record = 0; record < records_; ++record) {
+      box_.start[0] = record;
+      for (int v = 0; v < variables; ++v, from += box_.elements()) {
+        const int id = ids_[static_cast<std::size_t>(v)];
+        if (blocking_) {
+          check(ncmpi_put_vara_float_all(file, id, box_.start.data(), box_.count.data(), from),
+                "ncmpi_put_vara_float_all");
+          continue;
+        }
+        check(ncmpi_iput_vara_float(file, id, box_.start.data(), box_.count.data(), from,
+                                    &requests.emplace_back(NC_REQ_NULL)),
+              "ncmpi_iput_vara_float");
+        if (requests.size() == at_once) wait_all(file, requests);
+      }
+    }
+  }
+
+ private:
+  bool blocking_;
+  int records_;
+  std::int64_t shape_[2];
+  Box box_;
+  std::vector<float> values_;
+  std::vector<int> ids_;
+};
+
+}  // namespace
+
+std::unique_ptr<Row> make_small_row(const Setting& setting, bool blocking) {
+  return std::make_unique<SmallRow>(setting, blocking);
+}
+
+}  // namespace forebay::bench
