@@ -153,7 +153,8 @@ class History {
          nc_put_varm_float(file_, temperature_, start, count, nullptr, imap, values.data()));
   }
 
-  // Back in independent mode: ranks one after the other write over a part of what is there.
+  // Back in independent mode: ranks one after the other write over a part of what is there, in the order that
+  // MPI-IO keeps: with a sync in between.
   void write_last() {
     for (int turn = 0; turn < log_.ranks(); ++turn) {
       if (turn == log_.rank()) {
@@ -161,7 +162,7 @@ class History {
         std::vector<short> values(columns, static_cast<short>(turn));
         must("put_vara_short", nc_put_vara_short(file_, packed_, start, count, values.data()));
       }
-      MPI_Barrier(comm_);
+      must("sync", nc_sync(file_));
     }
   }
 
