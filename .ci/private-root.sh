@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The private root that ./dev runs in where the machine lacks the software stack: prepared once, entered by bubblewrap.
-# Sourced by ./dev, which sets top (the checkout), cache (where roots are kept) and recipe (what makes one).
+# Sourced by ./dev, which sets top (the checkout), cache (where roots are kept), recipe (what makes one) and suite (which one).
 
 install_bubblewrap() {
   local options=(-y -q --no-install-recommends -o DPkg::Lock::Timeout=300)
@@ -18,7 +18,7 @@ install_bubblewrap() {
 
 # Sets key and root. A root is complete when it carries its final name; only the holder of the lock makes or removes one.
 prepare_root() {
-  key=$({ cat "$recipe" && uname -m; } | sha256sum | cut -c1-12)
+  key=$suite-$({ cat "$recipe" && uname -m; } | sha256sum | cut -c1-12)
   root=$cache/root-$key
   if [ -d "$root" ] && have bwrap; then return; fi
   install_bubblewrap
@@ -35,10 +35,10 @@ make_root() {
   room=$(df --output=avail -k "$cache" | tail -n 1)
   [ "$room" -gt 3000000 ] || [ -n "${FOREBAY_DEV_RECIPE:-}" ] ||
     die "$cache has $((room / 1024)) MB free; the root needs 3000 while it is made. XDG_CACHE_HOME can point elsewhere."
-  show "preparing a private Debian 13 root, once: $root"
+  show "preparing a private Debian $suite root, once: $root"
   # The recipe has a pid namespace of its own, so that nothing of it outlives this script, however that ends.
   exec 8< <(exec setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount-proc \
-    bash "$recipe" "$tmp" 3>&1 >"$log" 2>&1 </dev/null 9>&-)
+    bash "$recipe" "$tmp" "$suite" 3>&1 >"$log" 2>&1 </dev/null 9>&-)
   pid=$!
   while true; do
     if IFS= read -r -t 15 -u 8 line; then
@@ -63,7 +63,7 @@ explain_failed_root() {
   elif grep -qiE 'could not resolve|temporary failure|connection (refused|timed out)|(could not|unable to) connect' "$1"; then
     say "The package mirror was not reached: check the network (http_proxy is honoured), then run the command again."
   elif grep -qiE 'NO_PUBKEY|not signed|EXPKEYSIG' "$1"; then
-    say "This machine's keys are too old for Debian 13: apt-get install --only-upgrade debian-archive-keyring"
+    say "This machine's keys are too old for Debian $suite: apt-get install --only-upgrade debian-archive-keyring"
   else
     say "Run the command again; if it fails the same way, read the log from its first error on."
   fi
@@ -159,7 +159,7 @@ enter_root() {
   done < <(compgen -e)
   options+=(--setenv PATH /usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin --setenv LC_ALL C.UTF-8)
   options+=(--setenv HOME "$HOME" --setenv CCACHE_DIR "$cache/ccache")
-  options+=(--setenv FOREBAY_STACK "$key" --setenv FOREBAY_BUILD_PREFIX root-)
+  options+=(--setenv FOREBAY_STACK "$key" --setenv FOREBAY_BUILD_PREFIX "$build_prefix")
   $call bwrap "${options[@]}" /bin/bash "$top/dev" "$@" 11< <(cat /etc/hosts) 12< <(cat /etc/resolv.conf 2>/dev/null)
 }
 
