@@ -16,6 +16,7 @@ namespace {
 // The one whose files we serve.
 struct Library {
   const void* table = nullptr;
+  Table form = Table::none;
   DriverTable stock{};
   const void* answer = nullptr;
   FindSymbol find = nullptr;
@@ -44,6 +45,10 @@ const DriverTable& stock_table() {
   return library.stock;
 }
 
+bool close_agrees() {
+  return library.form == Table::v1_15;
+}
+
 void* library_symbol(const char* name) {
   return library.find(library.context, name);
 }
@@ -59,12 +64,12 @@ const void* attach(const void* stock, FindSymbol find, void* context) {
   switch (table_of(release)) {
     case Table::v1_12: {
       const auto& table = *static_cast<const DriverTable*>(stock);
-      library = {stock, table, &forebay_table(), find, context};
+      library = {stock, Table::v1_12, table, &forebay_table(), find, context};
       break;
     }
     case Table::v1_15: {
       const auto& table = *static_cast<const DriverTable115*>(stock);
-      library = {stock, common_entries(table), &forebay_table_1_15(table), find, context};
+      library = {stock, Table::v1_15, common_entries(table), &forebay_table_1_15(table), find, context};
       break;
     }
     case Table::none:

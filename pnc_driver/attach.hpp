@@ -15,6 +15,9 @@ using FindSymbol = void* (*)(void* context, const char* name);
 /// A function of the PnetCDF in use; null when it has none of that name.
 void* library_symbol(const char* name);
 
+/// Whether this PnetCDF's close returns one code on all ranks, the worst of theirs, as it does from 1.15 on.
+bool close_agrees();
+
 /// Our own table (table.cpp).
 const DriverTable& forebay_table();
 

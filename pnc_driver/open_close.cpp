@@ -135,6 +135,9 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
+    if (pending_counts && close_agrees() &&
+        MPI_Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, file->core->comm()) != MPI_SUCCESS)
+      err = NC_EMPI;
     const int closed = report(file->core->close(), "cannot close the file");
     if (err == NC_NOERR) err = closed;
   }
