@@ -1,13 +1,13 @@
-// The driver interface inside PnetCDF 1.15.0 and 1.15.1: the table of 1.12.3 to 1.14 without get_vard and put_vard, and
-// with two more arguments of create and open. No header installs it.
+// The driver interface inside PnetCDF 1.15.0 and 1.15.1: the table of 1.12.3 to 1.14 without get_vard and
+// put_vard, and with two more arguments of create and open. No header installs it.
 #pragma once
 
 #include <mpi.h>
 
 namespace forebay::pnc {
 
-/// Who shares a node, as the library found out for the communicator; create and open take it by value. This driver
-/// hands it on and looks at nothing in it, but its size and kinds decide how it is passed.
+/// Who shares a node, as the library found out for the communicator; create and open take it by value. This
+/// driver hands it on and looks at nothing in it, but its size and kinds decide how it is passed.
 struct CommunicatorAttributes {
   int references;
   int nodes;
@@ -25,10 +25,10 @@ struct DriverTable115 {
   using Entry = void (*)();
 
   /// `environment`: bits for what PNETCDF_SAFE_MODE and the like say, the same on all ranks.
-  int (*create)(MPI_Comm, const char* path, int cmode, int ncid, int environment, MPI_Info, CommunicatorAttributes,
-                void** file);
-  int (*open)(MPI_Comm, const char* path, int omode, int ncid, int environment, MPI_Info, CommunicatorAttributes,
-              void** file);
+  int (*create)(MPI_Comm, const char* path, int cmode, int ncid, int environment, MPI_Info,
+                CommunicatorAttributes, void** file);
+  int (*open)(MPI_Comm, const char* path, int omode, int ncid, int environment, MPI_Info,
+              CommunicatorAttributes, void** file);
   Entry close_to_put_varn[35];   ///< as in the other table, from close to put_varn
   Entry iget_var_to_cancel[10];  ///< and from iget_var to the end
 };

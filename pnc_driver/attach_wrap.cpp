@@ -1,5 +1,5 @@
-// Attaching at link time, with -Wl,--wrap=ncmpio_inq_driver: PnetCDF's archive and this driver become one program, or one
-// shared library. The linker takes each for the other's; nothing is looked up at run time.
+// Attaching at link time, with -Wl,--wrap=ncmpio_inq_driver: PnetCDF's archive and this driver become one
+// program, or one shared library. The linker takes each for the other's; nothing is looked up at run time.
 #include <pnetcdf.h>
 
 #include <cstring>
@@ -16,8 +16,8 @@ const void* __real_ncmpio_inq_driver();
 /// What PnetCDF's calls become. Hidden: a program may well have a shared PnetCDF beside.
 const void* __wrap_ncmpio_inq_driver();
 
-/// Tells those who look into the program or library that PnetCDF's driver in it is Forebay's, also where symbols are
-/// stripped.
+/// Tells those who look into the program or library that PnetCDF's driver in it is Forebay's, also where
+/// symbols are stripped.
 __attribute__((visibility("default"))) extern const char forebay_pnetcdf_inside[];
 const char forebay_pnetcdf_inside[] = "@(#) Forebay PnetCDF driver " FOREBAY_VERSION;
 }
@@ -26,7 +26,8 @@ namespace {
 
 void* find_linked(void*, const char* name) {
   if (std::strcmp(name, "ncmpi_inq_libvers") == 0) return reinterpret_cast<void*>(&ncmpi_inq_libvers);
-  if (std::strcmp(name, "ncmpi_inq_default_format") == 0) return reinterpret_cast<void*>(&ncmpi_inq_default_format);
+  if (std::strcmp(name, "ncmpi_inq_default_format") == 0)
+    return reinterpret_cast<void*>(&ncmpi_inq_default_format);
   return nullptr;
 }
 

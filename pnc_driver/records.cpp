@@ -43,8 +43,9 @@ int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
                              nullptr, nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-// Puts one element through PnetCDF's own driver, as it stands in the file. Collective where `how` says so, and then every
-// rank puts that same element: from 1.15 on, those that put nothing take no part in agreeing on the count.
+// Puts one element through PnetCDF's own driver, as it stands in the file. Collective where `how` says so,
+// and then every rank puts that same element: from 1.15 on, those that put nothing take no part in agreeing
+// on the count.
 int put_again(OpenFile& file, const Reach& reach, int how) {
   const Variable* variable = nullptr;
   int err = file.variables.find(reach.variable, variable);
@@ -77,7 +78,8 @@ int put_again(OpenFile& file, const Reach& reach, int how) {
   MPI_Offset before = 0, after = 0;
   (void)stock_put_size(file, before);
   err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
-                           value.data(), 1, MPI_DATATYPE_NULL, how | mode::write | mode::blocking | mode::flexible);
+                           value.data(), 1, MPI_DATATYPE_NULL,
+                           how | mode::write | mode::blocking | mode::flexible);
   (void)stock_put_size(file, after);
   file.put_bytes -= after - before;
   return err;

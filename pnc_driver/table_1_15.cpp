@@ -15,8 +15,12 @@ constexpr std::size_t second_run = sizeof(DriverTable) - offsetof(DriverTable, i
 static_assert(first_run == sizeof(DriverTable115::close_to_put_varn));
 static_assert(second_run == sizeof(DriverTable115::iget_var_to_cancel));
 
-const char* begin_of(const DriverTable& table) { return reinterpret_cast<const char*>(&table); }
-char* begin_of(DriverTable& table) { return reinterpret_cast<char*>(&table); }
+const char* begin_of(const DriverTable& table) {
+  return reinterpret_cast<const char*>(&table);
+}
+char* begin_of(DriverTable& table) {
+  return reinterpret_cast<char*>(&table);
+}
 
 const DriverTable115* stock_1_15 = nullptr;
 
@@ -32,7 +36,9 @@ int create_1_15(MPI_Comm comm, const char* path, int cmode, int ncid, int enviro
 int open_1_15(MPI_Comm comm, const char* path, int omode, int ncid, int environment, MPI_Info info,
               CommunicatorAttributes attributes, void** object) {
   return open_over(
-      [&](void** file) { return stock_1_15->open(comm, path, omode, ncid, environment, info, attributes, file); },
+      [&](void** file) {
+        return stock_1_15->open(comm, path, omode, ncid, environment, info, attributes, file);
+      },
       comm, path, omode, info, object);
 }
 

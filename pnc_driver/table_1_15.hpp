@@ -6,8 +6,8 @@
 
 namespace forebay::pnc {
 
-/// The entries that both forms have. create, open and the two of vard are null: the first two take arguments that the
-/// form does not have, and no program of this release reaches the others.
+/// The entries that both forms have. create, open and the two of vard are null: the first two take arguments
+/// that the form does not have, and no program of this release reaches the others.
 DriverTable common_entries(const DriverTable115& stock);
 
 /// Our own table in 1.15's form. `stock`, which must stay, is what its create and open call.

@@ -96,9 +96,10 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
     Reason reason;
     if (enabled(reason)) {
       const auto version = reinterpret_cast<const char* (*)()>(dlsym(stock.handle(), "ncmpi_inq_libvers"));
-      reason.set("this version (%s) does not let its driver be replaced; `forebay dropin` makes a library that runs "
-                 "on Forebay's, once for all programs",
-                 version != nullptr ? version() : "unknown");
+      reason.set(
+          "this version (%s) does not let its driver be replaced; `forebay dropin` makes a library that runs "
+          "on Forebay's, once for all programs",
+          version != nullptr ? version() : "unknown");
     }
     tell_stock(stock, reason.text);
   }

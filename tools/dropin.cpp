@@ -1,5 +1,5 @@
-// forebay dropin: a PnetCDF library with Forebay's driver in it, for programs whose shared PnetCDF lets nobody replace its
-// driver. It is made beside its place, tried, and only then put there.
+// forebay dropin: a PnetCDF library with Forebay's driver in it, for programs whose shared PnetCDF lets
+// nobody replace its driver. It is made beside its place, tried, and only then put there.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -64,7 +64,8 @@ Status choose_library(const DropinOptions& options, DropinParts& parts) {
   if (parts.library.empty()) parts.library = build_tree::pnetcdf;
   if (!is_file(parts.library)) {
     return refuse("there is no shared PnetCDF " + parts.library +
-                  "; name the one that programs use with --library (ldd PROGRAM shows it). Programs linked with the archive "
+                  "; name the one that programs use with --library (ldd PROGRAM shows it). Programs linked "
+                  "with the archive "
                   "need no drop-in but the flags of `pkg-config --static --libs forebay-pnetcdf-static`");
   }
   const ElfFile file(parts.library);
@@ -80,7 +81,8 @@ Status choose_archives(const DropinOptions& options, const Installation& install
   parts.archive = options.archive.empty() ? (folder / "libpnetcdf.a").string() : options.archive;
   if (!is_file(parts.archive)) {
     return refuse("there is no archive " + parts.archive +
-                  "; a drop-in is made of PnetCDF's static library: install it (Debian: libpnetcdf-dev), or configure PnetCDF "
+                  "; a drop-in is made of PnetCDF's static library: install it (Debian: libpnetcdf-dev), or "
+                  "configure PnetCDF "
                   "with --enable-static --with-pic, and name it with --archive");
   }
   parts.with = options.with;
@@ -99,7 +101,8 @@ Status choose_archives(const DropinOptions& options, const Installation& install
 Status choose_compiler(const DropinOptions& options, DropinParts& parts) {
   const char* chosen = std::getenv("CXX");
   std::vector<std::string> names{options.compiler, chosen != nullptr ? chosen : ""};
-  const bool told = std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); });
+  const bool told =
+      std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); });
   if (!told) names = {build_tree::compiler, "c++", "g++", "clang++"};
   bool denied = false;
   for (const std::string& name : names) {
@@ -108,14 +111,16 @@ Status choose_compiler(const DropinOptions& options, DropinParts& parts) {
     if (!parts.compiler.empty()) return {};
     if (told) return refuse("there is no C++ compiler " + name);
   }
-  return refuse("no C++ compiler is found, and one must link the library; install g++, or name one with --compiler");
+  return refuse(
+      "no C++ compiler is found, and one must link the library; install g++, or name one with --compiler");
 }
 
 /// What the probe says of a library: key and value.
 Status probe(const Installation& installation, const std::vector<std::string>& arguments,
              std::map<std::string, std::string>& facts) {
   std::vector<std::string> command{installation.helpers + "/forebay-probe-dropin"};
-  if (!is_file(command[0])) return refuse("the test program " + command[0] + " is missing; install Forebay as a whole");
+  if (!is_file(command[0]))
+    return refuse("the test program " + command[0] + " is missing; install Forebay as a whole");
   command.insert(command.end(), arguments.begin(), arguments.end());
   auto environment = current_environment();
   for (const char* name : {"LD_PRELOAD", "FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_ENABLE", "PNETCDF_HINTS"})
@@ -123,7 +128,8 @@ Status probe(const Installation& installation, const std::vector<std::string>& a
   const Outcome outcome = run_program(command, environment, probe_limit);
   if (outcome.status != 0) {
     return refuse(arguments[0] + " does not work: " +
-                  (outcome.timed_out ? "not done after a minute" : outcome.errors.substr(0, outcome.errors.find_last_not_of('\n') + 1)));
+                  (outcome.timed_out ? "not done after a minute"
+                                     : outcome.errors.substr(0, outcome.errors.find_last_not_of('\n') + 1)));
   }
   std::istringstream lines(outcome.output);
   std::string key, value;
@@ -136,7 +142,8 @@ Status check(const Installation& installation, const DropinParts& parts, const s
              const std::string& folder) {
   const ElfFile stock(parts.library);
   const ElfFile file(made);
-  if (file.soname() != stock.soname()) return refuse("the library made has the soname '" + file.soname() + "'");
+  if (file.soname() != stock.soname())
+    return refuse("the library made has the soname '" + file.soname() + "'");
   const std::vector<std::string> exports = file.exports();
   const std::unordered_set<std::string> found(exports.begin(), exports.end());
   int lacking = 0;
@@ -146,18 +153,21 @@ Status check(const Installation& installation, const DropinParts& parts, const s
     if (++lacking == 1) first = name;
   }
   if (lacking > 0) {
-    return refuse(fmt::format("{} lacks {} of the symbols that {} has, {} first; is it the archive of the same build?",
-                              parts.archive, lacking, parts.library, first));
+    return refuse(
+        fmt::format("{} lacks {} of the symbols that {} has, {} first; is it the archive of the same build?",
+                    parts.archive, lacking, parts.library, first));
   }
   std::map<std::string, std::string> before, after;
   if (Status status = probe(installation, {parts.library}, before); !status.ok()) return status;
   if (Status status = probe(installation, {made, folder + "/probe.nc"}, after); !status.ok()) return status;
   if (before["release"] != after["release"]) {
-    return refuse(parts.archive + " is PnetCDF " + after["release"] + ", but " + parts.library + " is " + before["release"]);
+    return refuse(parts.archive + " is PnetCDF " + after["release"] + ", but " + parts.library + " is " +
+                  before["release"]);
   }
   if (after["active"] != "yes") {
     const std::string& said = after["said"];
-    return refuse("the library made does not run on Forebay's driver" + (said.empty() ? "" : ": " + said.substr(0, said.find('\n'))));
+    return refuse("the library made does not run on Forebay's driver" +
+                  (said.empty() ? "" : ": " + said.substr(0, said.find('\n'))));
   }
   return {};
 }
@@ -177,8 +187,8 @@ std::string make_place(const std::string& folder, std::string& reason) {
   return folder;
 }
 
-Status choose_place(const DropinOptions& options, const Installation& installation, const std::string& library,
-                    std::string& place) {
+Status choose_place(const DropinOptions& options, const Installation& installation,
+                    const std::string& library, std::string& place) {
   std::string reason;
   if (!options.output.empty()) {
     std::error_code error;
@@ -222,13 +232,15 @@ int make_dropin(const DropinOptions& options) {
     return exit_failed;
   }
   fmt::print("{}\n", result);
-  fmt::print("It stands for {}, has all its symbols, and a file written through it ran on Forebay's driver.\n",
-             parts.library);
+  fmt::print(
+      "It stands for {}, has all its symbols, and a file written through it ran on Forebay's driver.\n",
+      parts.library);
   if (options.output.empty()) {
     fmt::print("forebay run takes it from now on.\n");
   } else {
     const std::string folder = fs::path(result).parent_path().string();
-    fmt::print("Use it with FOREBAY_DROPIN={} forebay run PROGRAM, or alone: LD_LIBRARY_PATH={} PROGRAM\n", folder, folder);
+    fmt::print("Use it with FOREBAY_DROPIN={} forebay run PROGRAM, or alone: LD_LIBRARY_PATH={} PROGRAM\n",
+               folder, folder);
   }
   return 0;
 }

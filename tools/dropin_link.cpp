@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds link_limit{300};
 constexpr std::chrono::seconds trace_limit{20};
 
-/// The files of the libraries that the dynamic linker loads with `library`; the linker itself is asked, since only it
-/// knows this machine's search order. Names of what is not found go to `missing`.
+/// The files of the libraries that the dynamic linker loads with `library`; the linker itself is asked, since
+/// only it knows this machine's search order. Names of what is not found go to `missing`.
 std::vector<std::string> libraries_below(const std::string& library, std::string& missing) {
   std::vector<std::string> paths;
   const Outcome traced = run_program({"ldd", library}, current_environment(), trace_limit);
@@ -53,12 +53,14 @@ Status explain_failed_link(const DropinParts& parts, const Outcome& outcome) {
                                                  : "cannot run " + parts.compiler + ": " + outcome.errors};
   }
   if (said.find("-fPIC") != said.npos) {
-    return {Code::unsupported,
-            parts.archive +
-                " is not position-independent code, so no shared library can be made of it; build PnetCDF with "
-                "CFLAGS=-fPIC (or configure --with-pic) and name that archive with --archive"};
+    return {
+        Code::unsupported,
+        parts.archive +
+            " is not position-independent code, so no shared library can be made of it; build PnetCDF with "
+            "CFLAGS=-fPIC (or configure --with-pic) and name that archive with --archive"};
   }
-  return {Code::unsupported, fmt::format("{} could not link the library:\n{}", parts.compiler, last_lines(said, 12))};
+  return {Code::unsupported,
+          fmt::format("{} could not link the library:\n{}", parts.compiler, last_lines(said, 12))};
 }
 
 }  // namespace
@@ -68,8 +70,9 @@ Status link_dropin(const DropinParts& parts, const std::string& output) {
   std::string missing;
   const std::vector<std::string> below = libraries_below(parts.library, missing);
   if (!missing.empty()) {
-    return {Code::unsupported, missing + ", which " + parts.library +
-                                   " needs, is not found; load the environment in which programs run, and try again"};
+    return {Code::unsupported,
+            missing + ", which " + parts.library +
+                " needs, is not found; load the environment in which programs run, and try again"};
   }
   const fs::path folder = fs::path(output).parent_path();
   const fs::path map = folder / "exports.map";
@@ -95,7 +98,8 @@ Status link_dropin(const DropinParts& parts, const std::string& output) {
                                    "-Wl,--no-whole-archive",
                                    parts.driver};
   command.insert(command.end(), parts.with.begin(), parts.with.end());
-  // By their files, since a site without compilers' links (libmpi.so) has these too. Needed only where something in them is.
+  // By their files, since a site without compilers' links (libmpi.so) has these too. Needed only where
+  // something in them is.
   command.emplace_back("-Wl,--as-needed");
   command.insert(command.end(), below.begin(), below.end());
   std::string path = library.run_path();

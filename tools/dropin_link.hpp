@@ -1,4 +1,5 @@
-// Linking a drop-in: the site's PnetCDF archive and Forebay's driver into one shared library that looks like the site's.
+// Linking a drop-in: the site's PnetCDF archive and Forebay's driver into one shared library that looks like
+// the site's.
 #pragma once
 
 #include <string>
@@ -16,8 +17,8 @@ struct DropinParts {
   std::string compiler;           ///< a C++ compiler, which links
 };
 
-/// Writes the shared library to `output`. Everything that the site's exports is exported and nothing else but Forebay's mark;
-/// soname, search path and libraries needed are the site's. An error says what to do.
+/// Writes the shared library to `output`. Everything that the site's exports is exported and nothing else but
+/// Forebay's mark; soname, search path and libraries needed are the site's. An error says what to do.
 Status link_dropin(const DropinParts& parts, const std::string& output);
 
 }  // namespace forebay::tools

@@ -34,7 +34,8 @@ std::string installed_dropins(const Installation& installation) {
 }
 
 std::string own_dropins() {
-  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with("/")) return data + "/forebay/dropin";
+  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with("/"))
+    return data + "/forebay/dropin";
   const std::string home = environment("HOME");
   return home.starts_with("/") ? home + "/.local/share/forebay/dropin" : std::string{};
 }

@@ -87,7 +87,9 @@ std::string ElfFile::dynamic_text(ElfW(Sxword) tag) const {
   return any && strings != 0 ? std::string(text(strings + found)) : std::string{};
 }
 
-std::string ElfFile::soname() const { return dynamic_text(DT_SONAME); }
+std::string ElfFile::soname() const {
+  return dynamic_text(DT_SONAME);
+}
 
 std::string ElfFile::run_path() const {
   const std::string path = dynamic_text(DT_RUNPATH);

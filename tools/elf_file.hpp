@@ -1,5 +1,5 @@
-// An ELF file on disk, mapped: what a program or a library says of itself. Everything is checked against the file's end;
-// what cannot be read is empty.
+// An ELF file on disk, mapped: what a program or a library says of itself. Everything is checked against the
+// file's end; what cannot be read is empty.
 #pragma once
 
 #include <elf.h>
@@ -35,7 +35,8 @@ class ElfFile {
   bool defines_versions() const;
   /// The names that it defines for others, in no order.
   std::vector<std::string> exports() const;
-  /// What tells one build from another: the build id that the linker wrote, else a checksum of the contents; in hex.
+  /// What tells one build from another: the build id that the linker wrote, else a checksum of the contents;
+  /// in hex.
   std::string identity() const;
 
   /// Calls visit(name) for each symbol that is defined in it; true where the full symbol table is there.

@@ -53,7 +53,8 @@ std::vector<std::string> unreachable_parts(const std::string& path) {
   const Findings findings = look_at(file);
   std::vector<std::string> parts;
   const auto is_linked = [&](const std::string& library, const std::string& relink) {
-    parts.push_back(library + " runs on its stock driver: it is linked statically into " + path + "; " + relink);
+    parts.push_back(library + " runs on its stock driver: it is linked statically into " + path + "; " +
+                    relink);
   };
   if (findings.hdf5) is_linked("HDF5", "link the shared library (h5pcc -shlib)");
   if (findings.pnetcdf && !findings.forebay) {

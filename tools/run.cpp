@@ -48,9 +48,10 @@ Status gather_hints(const RunOptions& options, std::string& hints) {
   return {};
 }
 
-/// The drop-in for the program's PnetCDF; empty where it has none, or needs none. A program that is a script does not tell
-/// which PnetCDF it will load: `for_scripts` is set to what it would have to find first.
-std::string dropin_for(const Installation& installation, const std::string& program, std::string& for_scripts) {
+/// The drop-in for the program's PnetCDF; empty where it has none, or needs none. A program that is a script
+/// does not tell which PnetCDF it will load: `for_scripts` is set to what it would have to find first.
+std::string dropin_for(const Installation& installation, const std::string& program,
+                       std::string& for_scripts) {
   if (!any_dropin(installation)) return {};
   const std::string library = pnetcdf_of(program);
   if (library.empty()) {

@@ -19,9 +19,9 @@ TEST(Version, KnowsTheTableOfEachRelease) {
 }
 
 TEST(Version, RefusesEverythingElse) {
-  for (const char* release :
-       {"", "1.12.2", "1.12", "1.11.9", "1.15.2", "1.16.0", "1.15.0-alpha", "1.15.0-beta", "1.15.0.beta",
-        "1.14.0-beta", "1.14.0.alpha", "1.14.x", "2.14.0", "11.14.0", "1.140.0", "1.14.", "v1.14.0", "nonsense"})
+  for (const char* release : {"", "1.12.2", "1.12", "1.11.9", "1.15.2", "1.16.0", "1.15.0-alpha",
+                              "1.15.0-beta", "1.15.0.beta", "1.14.0-beta", "1.14.0.alpha", "1.14.x", "2.14.0",
+                              "11.14.0", "1.140.0", "1.14.", "v1.14.0", "nonsense"})
     EXPECT_EQ(table_of(release), Table::none) << release;
 }
 

@@ -1,6 +1,7 @@
 // Loads the PnetCDF library that it is told, and says what it is:
 //   LIBRARY         "release VERSION"
-//   LIBRARY FILE    writes a file through it, too, and says "active yes" where the file told that Forebay's driver is below
+//   LIBRARY FILE    writes a file through it, too, and says "active yes" where the file told that Forebay's
+//   driver is below
 // Every symbol is resolved when the library is loaded, so that one that is missing is found here.
 #include <dlfcn.h>
 #include <mpi.h>
