@@ -50,7 +50,7 @@ class Run {
 /// Whether this is PnetCDF 1.15, for what its own driver does wrong or otherwise than before and than ours:
 ///   - after an independent wait the first rank writes the count of records at once, and counts its bytes as
 ///   put;
-///   - puts of several records with a stride of records go to records without one (measured on 1.15.1).
+///   - a blocking vars or varm forgets the stride of records (1.15.1).
 bool is_pnetcdf_1_15();
 
 using Program = std::function<void(Run&)>;

@@ -228,7 +228,7 @@ class Player {
         const MPI_Offset skip = dice.one_in(2) ? 0 : dice.below(extent);
         call.start[d] = low[d] + skip;
         if (call.shape == Shape::vars || call.shape == Shape::varm) call.stride[d] = 1 + dice.below(3);
-        if (d + 1 < dims && is_pnetcdf_1_15()) call.stride[d] = 1;
+        if (record && d == 0 && is_pnetcdf_1_15()) call.stride[d] = 1;
         const MPI_Offset most = (extent - skip + call.stride[d] - 1) / call.stride[d];
         call.count[d] = dice.one_in(3) ? most : 1 + dice.below(most);
       } else if (call.start[d] > 0) {
