@@ -2,7 +2,8 @@
 #
 # The header and the library are looked for directly: the pkg-config file of some distributions carries the paths of
 # the machine that built it. Set PnetCDF_ROOT to choose one.
-# Results: PnetCDF_FOUND, PnetCDF_VERSION, PnetCDF_INCLUDE_DIR, PnetCDF_LIBRARY.
+# Results: PnetCDF_FOUND, PnetCDF_VERSION, PnetCDF_INCLUDE_DIR, PnetCDF_LIBRARY; and, where its archive lies beside the
+# library, PnetCDF_ARCHIVES (itself and, from 1.15 on, that of its file access).
 include(FindPackageHandleStandardArgs)
 
 find_path(PnetCDF_INCLUDE_DIR pnetcdf.h HINTS ENV PNETCDF_DIR PATH_SUFFIXES include)
@@ -18,6 +19,16 @@ find_package_handle_standard_args(
   REQUIRED_VARS PnetCDF_LIBRARY PnetCDF_INCLUDE_DIR
   VERSION_VAR PnetCDF_VERSION
   REASON_FAILURE_MESSAGE "PnetCDF is needed (Debian: libpnetcdf-dev), PnetCDF_ROOT chooses one")
+
+set(PnetCDF_ARCHIVES "")
+if(PnetCDF_LIBRARY)
+  get_filename_component(_forebay_pnetcdf_dir "${PnetCDF_LIBRARY}" DIRECTORY)
+  foreach(_name IN ITEMS pnetcdf gio)
+    if(EXISTS "${_forebay_pnetcdf_dir}/libpnetcdf.a" AND EXISTS "${_forebay_pnetcdf_dir}/lib${_name}.a")
+      list(APPEND PnetCDF_ARCHIVES "${_forebay_pnetcdf_dir}/lib${_name}.a")
+    endif()
+  endforeach()
+endif()
 
 if(PnetCDF_FOUND AND NOT TARGET PnetCDF::PnetCDF)
   add_library(PnetCDF::PnetCDF UNKNOWN IMPORTED)

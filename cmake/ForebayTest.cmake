@@ -10,8 +10,12 @@
 #     A test writes into its working directory, which is its own: two rank counts may run at once.
 
 # Several ranks share a core here, so ranks that wait must yield; the tcp transport has nothing to add on one machine.
-set(FOREBAY_MPI_TEST_ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1
-    OMPI_MCA_btl=self,sm)
+set(FOREBAY_MPI_TEST_ENV OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,sm)
+if(MPI_C_LIBRARY_VERSION_STRING MATCHES "Open MPI v([6-9]|[1-9][0-9])[.]")
+  list(APPEND FOREBAY_MPI_TEST_ENV PRTE_MCA_mapby=:oversubscribe) # renamed; the old name is grumbled about
+else()
+  list(APPEND FOREBAY_MPI_TEST_ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+endif()
 if(FOREBAY_SANITIZE MATCHES "address")
   # MPI and the libraries it loads leak, and are unloaded before anybody could name them.
   list(APPEND FOREBAY_MPI_TEST_ENV ASAN_OPTIONS=detect_leaks=0)

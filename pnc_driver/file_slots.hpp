@@ -2,6 +2,8 @@
 // puts change.
 #pragma once
 
+#include <functional>
+
 #include "abi_1_12.hpp"
 
 namespace forebay::pnc {
@@ -10,6 +12,13 @@ struct OpenFile;
 
 /// Collective: what ncmpi_end_indep_data does.
 int leave_independent_mode(OpenFile& file);
+
+/// Creates or opens the file on PnetCDF's own driver, and says what that said.
+using StockOpen = std::function<int(void** stock_file)>;
+
+/// What create and open do, whatever the arguments of this PnetCDF's are.
+int create_over(const StockOpen& stock, MPI_Comm, const char* path, int cmode, MPI_Info, void** object);
+int open_over(const StockOpen& stock, MPI_Comm, const char* path, int omode, MPI_Info, void** object);
 
 int create(MPI_Comm, const char* path, int cmode, int ncid, MPI_Info, void** object);
 int open(MPI_Comm, const char* path, int omode, int ncid, MPI_Info, void** object);

@@ -139,6 +139,9 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
+    if (pending_counts && close_agrees() &&
+        MPI_Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, file->core->comm()) != MPI_SUCCESS)
+      err = NC_EMPI;
     const int closed = report(file->core->close(), "cannot close the file");
     if (err == NC_NOERR) err = closed;
   }
@@ -147,13 +150,14 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
 
 }  // namespace
 
-int create(MPI_Comm comm, const char* path, int cmode, int ncid, MPI_Info info, void** object) {
+int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmode, MPI_Info info,
+                void** object) {
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
     if (int err = make_plan(comm, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
-    const int err = stock_table().create(comm, path, cmode, ncid, info, &stock_file);
+    const int err = stock(&stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     if (plan.use) attach_core(*file, err == NC_NOERR, comm, path, info, plan);
     if (err != NC_NOERR) return err;
@@ -166,7 +170,8 @@ int create(MPI_Comm comm, const char* path, int cmode, int ncid, MPI_Info info, 
   });
 }
 
-int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, void** object) {
+int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode, MPI_Info info,
+              void** object) {
   return guarded([&]() -> int {
     *object = nullptr;
     const bool writes = (omode & NC_WRITE) != 0;
@@ -175,7 +180,7 @@ int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, vo
       if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
     }
     void* stock_file = nullptr;
-    const int err = stock_table().open(comm, path, omode, ncid, info, &stock_file);
+    const int err = stock(&stock_file);
     const bool opened = err == NC_NOERR || err == NC_ENULLPAD;  // the latter is a remark
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     if (plan.use) attach_core(*file, opened, comm, path, info, plan);
@@ -189,6 +194,16 @@ int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, vo
     *object = file.release();
     return err;
   });
+}
+
+int create(MPI_Comm comm, const char* path, int cmode, int ncid, MPI_Info info, void** object) {
+  return create_over([&](void** file) { return stock_table().create(comm, path, cmode, ncid, info, file); },
+                     comm, path, cmode, info, object);
+}
+
+int open(MPI_Comm comm, const char* path, int omode, int ncid, MPI_Info info, void** object) {
+  return open_over([&](void** file) { return stock_table().open(comm, path, omode, ncid, info, file); }, comm,
+                   path, omode, info, object);
 }
 
 int close(void* object) {

@@ -43,19 +43,18 @@ int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
                              nullptr, nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-// Puts one element through PnetCDF's own driver, as it stands in the file; or nothing, for ranks that only
-// take part.
-int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
+// Puts one element through PnetCDF's own driver, as it stands in the file. Collective where `how` says so,
+// and then every rank puts that same element: from 1.15 on, those that put nothing take no part in agreeing
+// on the count.
+int put_again(OpenFile& file, const Reach& reach, int how) {
   const Variable* variable = nullptr;
-  if (int err = file.variables.find(reach.variable, variable)) return err;
-  std::vector<MPI_Offset> start(variable->dims(), 0);
-  std::vector<MPI_Offset> count(variable->dims(), with_data ? 1 : 0);
+  int err = file.variables.find(reach.variable, variable);
+  std::vector<MPI_Offset> start;
   std::array<std::uint8_t, 8> value{};
-  int err = NC_NOERR;
-  if (with_data) {
+  if (err == NC_NOERR) {
     std::int64_t rest = reach.element;
     for (std::size_t d = 0; d < variable->dims(); ++d) {
-      start[d] = rest / variable->pitch[d];
+      start.push_back(rest / variable->pitch[d]);
       rest %= variable->pitch[d];
     }
     std::int64_t begin = 0;
@@ -71,17 +70,19 @@ int put_again(OpenFile& file, const Reach& reach, bool with_data, int how) {
     if constexpr (std::endian::native == std::endian::little) {
       std::reverse(value.begin(), value.begin() + variable->element_bytes);
     }
-    if (err != NC_NOERR) std::fill(start.begin(), start.end(), 0), std::fill(count.begin(), count.end(), 0);
   }
+  if ((how & mode::collective) != 0) err = spread_error(file, err);
+  if (err != NC_NOERR) return err;
+  const std::vector<MPI_Offset> count(start.size(), 1);
   // What PnetCDF's driver counts as written was counted already.
   MPI_Offset before = 0, after = 0;
   (void)stock_put_size(file, before);
-  const int put_err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr,
-                                         nullptr, value.data(), with_data ? 1 : 0, MPI_DATATYPE_NULL,
-                                         how | mode::write | mode::blocking | mode::flexible);
+  err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
+                           value.data(), 1, MPI_DATATYPE_NULL,
+                           how | mode::write | mode::blocking | mode::flexible);
   (void)stock_put_size(file, after);
   file.put_bytes -= after - before;
-  return err != NC_NOERR ? err : put_err;
+  return err;
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
   if (mine.records <= std::max(known, agreed_)) return NC_NOERR;
-  if (!file.core->commits()) return put_again(file, mine, true, mode::independent);
+  if (!file.core->commits()) return put_again(file, mine, mode::independent);
   alone_.extend(mine);
   file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), alone_.records);
   return NC_NOERR;
@@ -161,7 +162,7 @@ int RecordCount::catch_up_alone(OpenFile& file) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
   if (alone_.records > known) {
-    if (int err = put_again(file, alone_, true, mode::independent)) return err;
+    if (int err = put_again(file, alone_, mode::independent)) return err;
   }
   alone_ = {};
   return NC_NOERR;
@@ -182,12 +183,14 @@ int RecordCount::settle(OpenFile& file) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
   if (agreed_ <= known) return NC_NOERR;
-  const bool holder = file.core->rank() == holder_;
+  std::array<std::int64_t, 2> where{reach_.variable, reach_.element};
+  if (MPI_Bcast(where.data(), static_cast<int>(where.size()), MPI_INT64_T, holder_, file.core->comm()) !=
+      MPI_SUCCESS)
+    return NC_EMPI;
   Reach reach = reach_;
-  if (!holder) {
-    if (int err = file.variables.first_record_variable(reach.variable)) return err;
-  }
-  const int err = put_again(file, reach, holder, mode::collective);
+  reach.variable = static_cast<int>(where[0]);
+  reach.element = where[1];
+  const int err = put_again(file, reach, mode::collective);
   if (int again = stock_records(file, known)) return again;
   if (known < agreed_) return err != NC_NOERR ? err : NC_EWRITE;
   return err;

@@ -75,16 +75,4 @@ int Variables::record_stride(std::int64_t& bytes) {
   return err;
 }
 
-int Variables::first_record_variable(int& id) {
-  int count = 0;
-  if (int err = stock_.inq(file_, nullptr, &count, nullptr, nullptr)) return err;
-  for (id = 0; id < count; ++id) {
-    const Variable* variable = nullptr;
-    if (int err = find(id, variable)) return err;
-    if (variable->is_record) return NC_NOERR;
-  }
-  id = -1;
-  return NC_NOERR;
-}
-
 }  // namespace forebay::pnc

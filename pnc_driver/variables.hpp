@@ -40,9 +40,6 @@ class Variables {
   /// Bytes from one record to the next, now.
   int record_stride(std::int64_t& bytes);
 
-  /// The id of the first record variable; -1 when there is none.
-  int first_record_variable(int& id);
-
   /// The id of the unlimited dimension; -1 when there is none.
   int unlimited_dimension() const { return unlimited_; }
 

@@ -28,14 +28,16 @@ std::string_view release_of(std::string_view libvers) {
   return libvers.substr(0, libvers.find(' '));
 }
 
-bool is_supported_release(std::string_view release) {
+Table table_of(std::string_view release) {
   const int major = take_number(release);
-  if (major != 1 || !take_dot(release)) return false;
+  if (major != 1 || !take_dot(release)) return Table::none;
   const int minor = take_number(release);
-  if (!take_dot(release)) return false;
+  if (!take_dot(release)) return Table::none;
   const int patch = take_number(release);
-  if (patch < 0 || !release.empty()) return false;  // anything behind the number is a pre-release
-  return minor == 13 || minor == 14 || (minor == 12 && patch >= 3);
+  if (patch < 0 || !release.empty()) return Table::none;  // anything behind the number is a pre-release
+  if (minor == 13 || minor == 14 || (minor == 12 && patch >= 3)) return Table::v1_12;
+  // A release that nobody has seen may change the table again, as 1.12.3 did.
+  return minor == 15 && patch <= 1 ? Table::v1_15 : Table::none;
 }
 
 }  // namespace forebay::pnc

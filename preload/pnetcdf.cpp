@@ -84,13 +84,22 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
   current_comm = comm;
   asked = false;
   const int status = reinterpret_cast<CreateOrOpen>(stock.address())(comm, path, mode, info, ncid);
-  if (status == 0 && writes && !asked && (mode & nc_netcdf4) == 0) {
+  const bool unasked = status == 0 && writes && !asked && (mode & nc_netcdf4) == 0;
+  if (unasked && dlsym(stock.handle(), "forebay_pnetcdf_inside") != nullptr) {
+    // A drop-in, or a program linked with the driver: it asks itself.
+    const Lock lock;
+    if (!told && verbose())
+      say("PnetCDF (%s) has Forebay's driver inside", display_name(object_of(stock.address())));
+    told = true;
+  } else if (unasked) {
     const Lock lock;
     Reason reason;
     if (enabled(reason)) {
       const auto version = reinterpret_cast<const char* (*)()>(dlsym(stock.handle(), "ncmpi_inq_libvers"));
-      reason.set("this version (%s) does not let its driver be replaced, as 1.12.3 to 1.14 do",
-                 version != nullptr ? version() : "unknown");
+      reason.set(
+          "this version (%s) does not let its driver be replaced; `forebay dropin` makes a library that runs "
+          "on Forebay's, once for all programs",
+          version != nullptr ? version() : "unknown");
     }
     tell_stock(stock, reason.text);
   }

@@ -23,6 +23,17 @@ struct RunOptions {
 /// Becomes the program, with Forebay preloaded; returns only where that fails.
 int run(const RunOptions& options);
 
+struct DropinOptions {
+  std::string library;            ///< the site's shared PnetCDF; "": the one that Forebay was built with
+  std::string archive;            ///< its static archive; "": libpnetcdf.a beside the library
+  std::vector<std::string> with;  ///< further archives or libraries that the archive needs
+  std::string output;             ///< the folder to write to; "": where forebay run looks
+  std::string compiler;           ///< what links; "": CXX, else what is found
+};
+
+/// Makes, checks and installs a PnetCDF library with Forebay's driver in it.
+int make_dropin(const DropinOptions& options);
+
 struct DoctorOptions {
   bool json = false;
   std::string folder;  ///< where the test files are written; "" chooses

@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -12,11 +13,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/hints.hpp"
 #include "build_tree.hpp"
 #include "commands.hpp"
 #include "doctor_probe.hpp"
+#include "elf_file.hpp"
 #include "exchange/shared_memory.hpp"
 #include "human.hpp"
 #include "installation.hpp"
@@ -82,12 +85,31 @@ Json shared_memory() {
   return result;
 }
 
-Json attach_paths(const Installation& installation, const Prober& prober, const std::string& library) {
-  Json paths = Json::array();
-  if (!installation.shim.empty()) paths.push_back("preloaded by forebay run");
-  if (library == "pnetcdf") {
+/// What a shared PnetCDF allows: from 1.15 on it hides its driver, and only a drop-in has Forebay's.
+void add_pnetcdf_paths(const Installation& installation, const std::string& library_path, Json& paths) {
+  const std::vector<std::string> exports = ElfFile(library_path).exports();
+  const auto has = [&](const char* name) {
+    return std::find(exports.begin(), exports.end(), name) != exports.end();
+  };
+  if (has("forebay_pnetcdf_inside")) {
+    paths.push_back("forebay run, by the drop-in " + library_path);
+  } else if (has("ncmpio_inq_driver") || exports.empty()) {
+    if (!installation.shim.empty()) paths.push_back("preloaded by forebay run");
     paths.push_back("linked before PnetCDF");
   } else {
+    paths.push_back("forebay run, after forebay dropin: this PnetCDF hides its driver");
+  }
+  if (!installation.find("libforebay_pnetcdf.a").empty())
+    paths.push_back("linked with PnetCDF's archive (pkg-config --static --libs forebay-pnetcdf-static)");
+}
+
+Json attach_paths(const Installation& installation, const Prober& prober, const std::string& library,
+                  const std::string& library_path) {
+  Json paths = Json::array();
+  if (library == "pnetcdf") {
+    add_pnetcdf_paths(installation, library_path, paths);
+  } else {
+    if (!installation.shim.empty()) paths.push_back("preloaded by forebay run");
     paths.push_back("H5Pset_fapl_forebay");
     if (!installation.hdf5_plugins.empty()) {
       const std::string problem = prober.try_plugin(installation.hdf5_plugins);
@@ -122,7 +144,7 @@ Json examine(const Installation& installation, const Prober& prober, const std::
   result["file_writes"] = probe.file_writes;
   result["problem"] = probe.problem;
   result["advice"] = probe.advice;
-  result["attach"] = attach_paths(installation, prober, library);
+  result["attach"] = attach_paths(installation, prober, library, probe.facts["library_path"]);
   return result;
 }
 

@@ -81,6 +81,9 @@ void print_markdown() {
       "| `FOREBAY_ENABLE` | `off` leaves everything to the stock drivers; wins over `forebay_enable` |\n"
       "| `FOREBAY_VERBOSE` | `1` lets the preloaded shim tell on every rank which driver each library runs "
       "on |\n"
+      "| `FOREBAY_DROPIN` | folders, between colons, where `forebay run` looks first for what `forebay "
+      "dropin` made "
+      "|\n"
       "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by "
       "`forebay run` |\n");
 }

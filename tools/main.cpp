@@ -73,6 +73,38 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("FOLDER");
   doctor_command->footer("Exit status: 0 where every driver that is installed would be active, else 1.");
 
+  DropinOptions dropin_options;
+  CLI::App* dropin_command =
+      app.add_subcommand("dropin", "make a PnetCDF library with Forebay in it, for a shared PnetCDF >= 1.15");
+  dropin_command
+      ->add_option("--library", dropin_options.library,
+                   "the shared PnetCDF that programs use (default: the one that Forebay was built with)")
+      ->type_name("FILE");
+  dropin_command
+      ->add_option("--archive", dropin_options.archive,
+                   "its static library, from the same build (default: libpnetcdf.a beside it)")
+      ->type_name("FILE");
+  dropin_command
+      ->add_option(
+          "--with", dropin_options.with,
+          "another archive or library that the archive needs; may be repeated (default: libgio.a beside it)")
+      ->type_name("FILE");
+  dropin_command
+      ->add_option("--output", dropin_options.output,
+                   "put the library there (default: where forebay run looks, in the installation, else in "
+                   "your data folder)")
+      ->type_name("FOLDER");
+  dropin_command
+      ->add_option("--compiler", dropin_options.compiler,
+                   "what links it (default: CXX, else the C++ compiler)")
+      ->type_name("COMMAND");
+  dropin_command->footer(
+      "PnetCDF hides its driver from 1.15 on, so that none can be put in its place when a program starts. "
+      "The library made "
+      "here is the site's, linked again with Forebay's driver in it; it is checked before it is put in its "
+      "place.\n"
+      "Exit status: 0 where it was made and Forebay is active in it, else 1.");
+
   std::string report_file;
   bool report_json = false;
   CLI::App* report_command =
@@ -112,6 +144,7 @@ int parse_and_run(int argc, char** argv) {
     }
     return run(run_options);
   }
+  if (*dropin_command) return make_dropin(dropin_options);
   if (*doctor_command) return doctor(doctor_options);
   if (*report_command) return print_report(report_file, report_json);
   return print_hints(markdown);

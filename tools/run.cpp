@@ -9,6 +9,7 @@
 
 #include "base/hints.hpp"
 #include "commands.hpp"
+#include "dropin_store.hpp"
 #include "installation.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
@@ -47,20 +48,35 @@ Status gather_hints(const RunOptions& options, std::string& hints) {
   return {};
 }
 
+/// The drop-in for the program's PnetCDF; empty where it has none, or needs none. A program that is a script
+/// does not tell which PnetCDF it will load: `for_scripts` is set to what it would have to find first.
+std::string dropin_for(const Installation& installation, const std::string& program,
+                       std::string& for_scripts) {
+  if (!any_dropin(installation)) return {};
+  const std::string library = pnetcdf_of(program);
+  if (library.empty()) {
+    for_scripts = from_environment("FOREBAY_DROPIN");
+    return {};
+  }
+  return find_dropin(installation, library);
+}
+
 /// What LD_PRELOAD has to be. The dynamic linker takes blanks and colons for separators and knows no quoting.
-Status preload_list(const Installation& installation, std::string& list) {
+Status preload_list(const Installation& installation, const std::string& dropin, std::string& list) {
   if (installation.shim.empty()) {
     return {Code::unsupported, "libforebay_preload.so is not where " + installation.command +
                                    " looks for it; install Forebay as a whole, or build all of it"};
   }
-  if (installation.shim.find_first_of(" :") != std::string::npos) {
+  for (const std::string& file : {installation.shim, dropin}) {
+    if (file.find_first_of(" :") == std::string::npos) continue;
     return {Code::unsupported,
-            "a library in a folder with a blank or a colon in its name cannot be preloaded: " +
-                installation.shim};
+            "a library in a folder with a blank or a colon in its name cannot be preloaded: " + file};
   }
   const std::string old = from_environment("LD_PRELOAD");
   list = installation.first_preload;
   if (old.find(installation.shim) == std::string::npos) join(list, installation.shim, ':');
+  // By its soname it is the PnetCDF that the program asks for, whatever search path is built into that.
+  if (!dropin.empty() && old.find(dropin) == std::string::npos) join(list, dropin, ':');
   join(list, old, ':');
   return {};
 }
@@ -116,7 +132,9 @@ int run(const RunOptions& options) {
   }
   const Installation installation = find_installation();
   std::string preload;
-  if (const Status status = preload_list(installation, preload); !status.ok()) {
+  std::string search_first;
+  const std::string dropin = dropin_for(installation, program, search_first);
+  if (const Status status = preload_list(installation, dropin, preload); !status.ok()) {
     if (is_first_on_node()) complain(status.message());
     return exit_failed;
   }
@@ -134,6 +152,10 @@ int run(const RunOptions& options) {
   }
 
   set("LD_PRELOAD", preload);
+  if (!search_first.empty()) {
+    join(search_first, from_environment("LD_LIBRARY_PATH"), ':');
+    set("LD_LIBRARY_PATH", search_first);
+  }
   set("FOREBAY_HINTS", hints);
   set("FOREBAY_STATS", stats);
   set("FOREBAY_LIBDIR", installation.library_path());

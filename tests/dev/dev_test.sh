@@ -37,6 +37,7 @@ done
 mkdir -p "$1/usr/lib/locale" && cp -r /usr/lib/locale/C.utf8 "$1/usr/lib/locale/"
 touch "$1/etc/hosts" "$1/etc/resolv.conf"
 echo fake >"$1/etc/made-by"
+echo "$2" >"$1/etc/made-for"
 R
 }
 runs() { grep -c started "$work/runs" 2>/dev/null || true; }
@@ -100,6 +101,12 @@ check "a result belongs to the owner of the checkout" is "$(stat -c %u "$theirs/
 check "so does what was built" is "$(stat -c %u "$theirs/build/root-release/object")" 12345
 SUDO_UID=23456 SUDO_GID=23456 "$dev" shell -c 'touch "$0"' "$outside/by-sudo"
 check "under sudo it belongs to the caller" is "$(stat -c %u "$outside/by-sudo")" 23456
+
+# --- the next release has a root and builds of its own
+check "the base is made for trixie" is "$("$dev" shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX')" $'trixie\nroot-'
+check "--root forky is another root" is "$("$dev" --root forky shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX' 2>/dev/null)" $'forky\nforky-'
+check "no other release is known" is "$("$dev" --root sid shell -c true >/dev/null 2>&1; echo $?)" 1
+check "--root and the machine's own stack contradict" is "$(FOREBAY_DEV=native "$dev" --root forky shell -c true >/dev/null 2>&1; echo $?)" 1
 
 # --- refusals
 said=$(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$work" XDG_CACHE_HOME="$work/none" bash "$dev" shell -c true 2>&1)

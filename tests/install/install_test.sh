@@ -52,6 +52,28 @@ flags() { pkg-config --cflags --libs "$1"; }
 }
 runs pkg-config-hdf5 ./by-pc-hdf5 b.h5
 runs pkg-config-pnetcdf ./by-pc-pnetcdf b.nc
+# With PnetCDF's archive, by C's linker and by Fortran's.
+archive=$(pkg-config --variable=pnetcdf forebay-pnetcdf-static)
+if [ -e "$archive" ]; then
+  # shellcheck disable=SC2046
+  {
+    ${CC:-cc} -c -o static.o "$project/pnetcdf_program.c" $(pkg-config --cflags forebay-pnetcdf-static)
+    ${CC:-cc} -o by-pc-static static.o $(pkg-config --static --libs forebay-pnetcdf-static)
+    runs pkg-config-static ./by-pc-static f.nc
+    if command -v "${FC:-gfortran}" >/dev/null; then
+      ${FC:-gfortran} -o by-pc-fortran static.o $(pkg-config --static --libs forebay-pnetcdf-static)
+      runs pkg-config-static-fortran ./by-pc-fortran g.nc
+    fi
+  }
+  if XDG_DATA_HOME=$work/data "$prefix/bin/forebay" dropin >dropin.out; then
+    ${CC:-cc} -o plain "$project/pnetcdf_program.c" $(pkg-config --cflags forebay-pnetcdf) "$(sed -n 's/^It stands for \([^,]*\),.*/\1/p' dropin.out)" \
+      -lmpi
+    runs installed-dropin "$prefix/bin/forebay" run ./plain h.nc
+    rm -r "$libdir/forebay/dropin"
+  else
+    cat dropin.out && echo "FAIL no drop-in is made by the installed command" && exit 1
+  fi
+fi
 ./by-pc-core
 
 runs installed-command "$prefix/bin/forebay" run by-cmake/pnetcdf_program c.nc

@@ -2,6 +2,7 @@
 #include "harness.hpp"
 
 #include <cstdio>
+#include <string>
 
 namespace forebay::test {
 
@@ -42,6 +43,10 @@ std::uint64_t hash_of(const void* data, std::size_t bytes) {
   const auto* p = static_cast<const unsigned char*>(data);
   for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 0x100000001b3;
   return hash;
+}
+
+bool is_pnetcdf_1_15() {
+  return std::string(ncmpi_inq_libvers()).rfind("1.15.", 0) == 0;
 }
 
 }  // namespace forebay::test

@@ -47,6 +47,12 @@ class Run {
   std::string log_;
 };
 
+/// Whether this is PnetCDF 1.15, for what its own driver does wrong or otherwise than before and than ours:
+///   - after an independent wait the first rank writes the count of records at once, and counts its bytes as
+///   put;
+///   - a blocking vars or varm forgets the stride of records (1.15.1).
+bool is_pnetcdf_1_15();
+
 using Program = std::function<void(Run&)>;
 
 /// Collective over `comm`. Runs the program twice and compares; says what differs on stderr. Both files are

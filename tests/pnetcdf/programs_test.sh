@@ -47,10 +47,10 @@ case $case_ in
     ;;
   unknown_version)
     stock stock "$program" a.nc || fail "the program fails on PnetCDF's own driver"
-    preloaded forebay env FOREBAY_STATS=stats.json FOREBAY_TEST_PNETCDF_VERSION=1.15.1 "$program" b.nc || fail "the program fails"
+    preloaded forebay env FOREBAY_STATS=stats.json FOREBAY_TEST_PNETCDF_VERSION=1.16.0 "$program" b.nc || fail "the program fails"
     same a.nc b.nc
     [ "$(lines_of_forebay forebay)" = 1 ] || fail "not exactly one line"
-    grep -q '1\.15\.1' forebay.err || fail "the line does not name the version"
+    grep -q '1\.16\.0' forebay.err || fail "the line does not name the version"
     [ ! -e stats.json ] || fail "the driver was active"
     ;;
   switched_off)

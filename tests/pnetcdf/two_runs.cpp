@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "attach.hpp"
+#include "attach_shared.hpp"
 
 namespace {
 

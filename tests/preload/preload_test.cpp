@@ -195,10 +195,12 @@ TEST(Shim, LibrariesInsideAnExecutableCannotBeReachedAndThatIsSeenBefore) {
             "gave 0\n");
   EXPECT_THAT(
       unreachable_parts(LINKED_STATIC),
-      testing::ElementsAre("HDF5 runs on its stock driver: it is linked statically into " LINKED_STATIC
-                           "; link the shared library (h5pcc -shlib)",
-                           "PnetCDF runs on its stock driver: it is linked statically into " LINKED_STATIC
-                           "; link the shared library (libpnetcdf.so)"));
+      testing::ElementsAre(
+          "HDF5 runs on its stock driver: it is linked statically into " LINKED_STATIC
+          "; link the shared library (h5pcc -shlib)",
+          "PnetCDF runs on its stock driver: it is linked statically into " LINKED_STATIC
+          "; link it with `pkg-config --static --libs forebay-pnetcdf-static`, or link the shared library "
+          "(libpnetcdf.so)"));
   EXPECT_THAT(unreachable_parts(LINKED), testing::IsEmpty());
 }
 

@@ -229,8 +229,10 @@ TEST_F(RunCommand, AProgramWithPnetcdfInsideRunsOnStockAndIsTold) {
     const Outcome outcome =
         forebay_command({"run", "--stats", *this / "s.json", program, "write", *this / "f.nc"});
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    EXPECT_EQ(outcome.errors, "forebay: PnetCDF runs on its stock driver: it is linked statically into " +
-                                  program + "; link the shared library (libpnetcdf.so)\n");
+    EXPECT_EQ(outcome.errors,
+              "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program +
+                  "; link it with `pkg-config --static --libs forebay-pnetcdf-static`, or link the shared "
+                  "library (libpnetcdf.so)\n");
     EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60))
                   .status,
               0);

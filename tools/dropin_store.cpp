@@ -1,0 +1,94 @@
+// Folders by name and by key; the dynamic linker itself tells what a program would load.
+#include "dropin_store.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "elf_file.hpp"
+#include "subprocess.hpp"
+
+namespace forebay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds trace_limit{20};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::string if_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) ? path.lexically_normal().string() : std::string{};
+}
+
+}  // namespace
+
+std::string installed_dropins(const Installation& installation) {
+  if (installation.shim.empty()) return {};
+  return (fs::path(installation.shim).parent_path() / "dropin").string();
+}
+
+std::string own_dropins() {
+  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with("/"))
+    return data + "/forebay/dropin";
+  const std::string home = environment("HOME");
+  return home.starts_with("/") ? home + "/.local/share/forebay/dropin" : std::string{};
+}
+
+std::vector<std::string> dropin_folders(const Installation& installation) {
+  std::vector<std::string> folders;
+  std::istringstream named(environment("FOREBAY_DROPIN"));
+  for (std::string folder; std::getline(named, folder, ':');) folders.push_back(folder);
+  folders.push_back(installed_dropins(installation));
+  folders.push_back(own_dropins());
+  std::erase(folders, "");
+  return folders;
+}
+
+std::string dropin_key(const std::string& library) {
+  const ElfFile file(library);
+  return file.soname().empty() ? std::string{} : file.identity() + "-" FOREBAY_VERSION;
+}
+
+std::string find_dropin(const Installation& installation, const std::string& library) {
+  const std::string soname = ElfFile(library).soname();
+  const std::string key = dropin_key(library);
+  if (key.empty()) return {};
+  for (const std::string& folder : dropin_folders(installation)) {
+    for (const fs::path& place : {fs::path(folder) / key, fs::path(folder)}) {
+      if (std::string found = if_file(place / soname); !found.empty()) return found;
+    }
+  }
+  return {};
+}
+
+bool any_dropin(const Installation& installation) {
+  std::error_code error;
+  for (const std::string& folder : dropin_folders(installation)) {
+    if (fs::is_directory(folder, error) && !fs::is_empty(folder, error)) return true;
+  }
+  return false;
+}
+
+std::string pnetcdf_of(const std::string& program) {
+  const std::string linker = ElfFile(program).interpreter();
+  if (linker.empty()) return {};
+  std::error_code error;
+  const fs::path path = fs::absolute(program, error);
+  const Outcome traced = run_program({linker, "--list", path.string()}, current_environment(), trace_limit);
+  std::istringstream lines(traced.output);  // "\tlibpnetcdf.so.8 => /usr/lib/libpnetcdf.so.8 (0x...)"
+  for (std::string line; std::getline(lines, line);) {
+    const auto arrow = line.find(" => ");
+    const auto end = line.rfind(" (0x");
+    if (line.find("libpnetcdf.so") >= arrow || end == line.npos) continue;
+    return line.substr(arrow + 4, end - arrow - 4);
+  }
+  return {};
+}
+
+}  // namespace forebay::tools
