@@ -72,9 +72,9 @@ const auto& entries() {
              "Bound for each rank of a node; half of it is for the windows, which it limits. More work means "
              "more rounds, not more memory."},
             BytesField{&Settings::memory_bytes, 64 << 10}},
-      Entry{{"forebay_bypass_bytes", bytes_values, "0",
-             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: chosen, "
-             "1m, or 16k on file systems of one machine. Never: more than any run, for instance 1t."},
+      Entry{{"forebay_bypass_bytes", bytes_values, "1m",
+             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
+             "never."},
             BytesField{&Settings::bypass_bytes, 0}},
       Entry{{"forebay_pool_bytes", bytes_values, "0",
              "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written. 0: a "

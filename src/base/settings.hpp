@@ -22,7 +22,7 @@ struct Settings {
   std::int64_t memory_bytes =
       16 << 20;  ///< forebay_memory_bytes: bound a rank on what Forebay allocates itself
   std::int64_t bypass_bytes =
-      0;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: chosen
+      1 << 20;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: never
   std::int64_t pool_bytes = 0;   ///< forebay_pool_bytes: what a rank keeps in commit mode; 0: a quarter of
                                  ///< memory_bytes
   int commit_seconds = 30;       ///< forebay_commit_seconds: how long it keeps that

@@ -26,9 +26,6 @@ namespace {
 enum Agreed : std::size_t { kFirst, kEnd, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
 static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
-// Runs that a copy would gain nothing, or that writers of one page cache do not take from each other.
-constexpr std::int64_t kLongRun = 1 << 20;
-constexpr std::int64_t kLocalLongRun = 16 << 10;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 
 // "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part
@@ -174,12 +171,9 @@ void File::State::choose_layout() {
   std::int64_t round =
       choose_round_bytes(stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
   // All ranks must agree, whatever they read from their file handle.
-  long_run = settings.bypass_bytes;
-  if (long_run == 0) long_run = local_file_system(plain_path(options.path)) ? kLocalLongRun : kLongRun;
-  std::array<std::int64_t, 3> sizes{stripe, round, long_run};
-  MPI_Bcast(sizes.data(), 3, MPI_INT64_T, 0, comm.get());
+  std::array<std::int64_t, 2> sizes{stripe, round};
+  MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
   layout = Layout(sizes[0], sizes[1], t.owners());
-  long_run = sizes[2];
 }
 
 Status File::State::open_storage(bool writable) {
@@ -240,10 +234,10 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
     if (s.settings.storage == StorageKind::null) {
       s.discard(live);
       live.clear();
-    } else if (!s.behind) {
+    } else if (s.settings.bypass_bytes > 0 && !s.behind) {
       const StageTimer timer(s.counters, Stage::write);
       mine =
-          s.bypass.take_out(live, s.long_run, s.layout.stripe_bytes(), *s.storage, s.counters);
+          s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
     }
   } catch (const std::bad_alloc&) {
     mine = {Code::no_memory, "no memory for a collective write to " + s.options.path};
@@ -464,7 +458,7 @@ Status File::close() {
   status = agree_outcome(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
-                      s.layout.round_bytes(), s.long_run};
+                      s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());
     }

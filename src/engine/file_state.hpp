@@ -31,7 +31,6 @@ struct File::State {
   Layout layout{kDefaultStripe, kDefaultStripe, 1};
   Counters counters;
   Bypass bypass;
-  std::int64_t long_run = 0;  ///< bytes from which a run passes by the windows
   Guess guess;
   Status deferred;
   bool readable = true;

@@ -56,7 +56,6 @@ Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, 
   file.settings = facts.settings;
   file.stripe_bytes = facts.stripe_bytes;
   file.window_bytes = facts.round_bytes;
-  file.long_run_bytes = facts.long_run_bytes;
   file.link = nodes.topology().nodes == 1 ? "none" : nodes.link_used() == Link::put ? "put" : "message";
   file.storage = storage_name(facts.settings.storage);
   file.thread_level = thread_level();

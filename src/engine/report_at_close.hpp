@@ -19,7 +19,6 @@ struct ReportFacts {
   const Settings& settings;
   std::int64_t stripe_bytes;
   std::int64_t round_bytes;
-  std::int64_t long_run_bytes;
 };
 
 /// Collective; rank 0 writes. A report that cannot be written is no reason to fail a close: the caller warns.

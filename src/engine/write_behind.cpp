@@ -256,9 +256,9 @@ Status File::State::flush_all(Window* window, std::span<const Put> puts, Extent 
   std::vector<Put> all;
   try {
     std::vector<Put> rest(puts.begin(), puts.end());
-    if (mine.ok() && !b.meets_any(fresh)) {
+    if (settings.bypass_bytes > 0 && mine.ok() && !b.meets_any(fresh)) {
       const StageTimer timer(counters, Stage::write);
-      mine = bypass.take_out(rest, long_run, layout.stripe_bytes(), *storage, counters);
+      mine = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
     }
     b.pool.append_to(all);
     const std::size_t fresh_first = all.size();

@@ -65,7 +65,7 @@ std::vector<std::string> notes_on(const FileReport& report) {
   }
   const auto bytes = static_cast<double>(c.bytes);
   if (c.bypass_bytes > 0 && static_cast<double>(c.bypass_bytes) >= 0.95 * bytes) {
-    const std::int64_t limit = report.facts.long_run_bytes;
+    const std::int64_t limit = report.facts.settings.bypass_bytes;
     notes.push_back(percent(static_cast<double>(c.bypass_bytes), bytes) +
                     " of the bytes went straight to the file" +
                     (c.collective_flushes > 0 ? " as contiguous runs of at least " + size_text(limit) +

@@ -28,7 +28,6 @@ struct FileFacts {
   Settings settings;
   std::int64_t stripe_bytes = 0;
   std::int64_t window_bytes = 0;  ///< file range of a round
-  std::int64_t long_run_bytes = 0;  ///< runs at least so long passed by the windows
   std::string link;               ///< "put", "message"; "none" where nothing crosses nodes
   std::string storage;            ///< what was really used: "mpiio", "posix", …
   std::string thread_level;       ///< "single" … "multiple"

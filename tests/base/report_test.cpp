@@ -56,7 +56,6 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.settings.stats = "/data/stats.json";
   f.stripe_bytes = 1 << 20;
   f.window_bytes = 4 << 20;
-  f.long_run_bytes = 1 << 20;
   f.link = "put";
   f.storage = "mpiio";
   f.thread_level = "single";
