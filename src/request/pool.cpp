@@ -1,4 +1,4 @@
-// Blocks of memory for the bytes, chunks of entries for the cursors.
+// An arena for the bytes, chunks of entries for the cursors.
 #include "request/pool.hpp"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kLeastBlock = 64 << 10;
 // An entry, its cursor, and what the allocator adds to the latter.
 constexpr std::int64_t kEntryBytes = 320;
 
@@ -44,7 +43,8 @@ bool Pool::stage_one(const Put& put) {
   std::unique_ptr<Cursor> cursor = put.cursor->copy();
   if (cursor == nullptr) return false;
   const std::int64_t length = cursor->stream_bytes();
-  staged_.bytes += length + kEntryBytes;
+  const std::int64_t room = (length + 7) / 8 * 8;
+  staged_.bytes += room + kEntryBytes;
   // Puts that follow each other often share one list.
   if (const SharedPart shared = cursor->shared(); shared.what != nullptr && shared.what != staged_.shared) {
     staged_.shared = shared.what;
@@ -52,8 +52,9 @@ bool Pool::stage_one(const Put& put) {
   }
   if (staged_.bytes > bound_) return false;
 
-  std::byte* const data = room(static_cast<std::size_t>(length));
-  if (data == nullptr) return false;
+  if (!arena_) arena_.emplace(static_cast<std::size_t>(bound_));
+  std::byte* const data = arena_->memory() + staged_.used;
+  staged_.used += static_cast<std::size_t>(room);
   const Run all{0, 0, length};
   if (length > 0) put.source->produce({&all, 1}, data, 0);
   const Extent hull = cursor->hull();
@@ -66,32 +67,6 @@ bool Pool::stage_one(const Put& put) {
   to.cursor = std::move(cursor);
   ++staged_.entries;
   return true;
-}
-
-// Bytes of one put lie side by side: a block that has no room for them is left as it is.
-std::byte* Pool::room(std::size_t bytes) {
-  while (staged_.block < blocks_.size()) {
-    Block& block = blocks_[staged_.block];
-    if (block.size - staged_.used >= bytes) {
-      std::byte* const at = block.memory.get() + staged_.used;
-      staged_.used += (bytes + 7) / 8 * 8;
-      staged_.used = std::min(staged_.used, block.size);
-      return at;
-    }
-    ++staged_.block;
-    staged_.used = 0;
-  }
-  // Each block is twice the last one, up to an eighth of the bound: what stays unused at their ends is
-  // little.
-  const auto most = std::max(kLeastBlock, static_cast<std::size_t>(bound_ / 8));
-  const std::size_t wanted = blocks_.empty() ? kLeastBlock : std::min(most, 2 * blocks_.back().size);
-  const std::size_t size = std::max(wanted, bytes);
-  if (held_ + size > static_cast<std::size_t>(bound_) + most) return nullptr;
-  blocks_.reserve(blocks_.size() + 1);
-  blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size]), size});
-  held_ += size;
-  staged_.used = std::min((bytes + 7) / 8 * 8, size);
-  return blocks_.back().memory.get();
 }
 
 Pool::Entry& Pool::entry() {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "request/arena.hpp"
 #include "request/memory_source.hpp"
 #include "request/put.hpp"
 #include "request/run.hpp"
@@ -32,7 +34,7 @@ class Pool {
   bool stage(std::span<const Put> puts);
   void keep();
   void forget_staged();
-  /// Forgets everything. The memory stays for the next puts.
+  /// Forgets everything. The memory stays for the next puts, and for other pools when this one goes.
   void clear();
 
   /// Puts that are kept.
@@ -70,14 +72,9 @@ class Pool {
     Entry entries[kChunk];
     std::unique_ptr<Chunk> next;
   };
-  struct Block {
-    std::unique_ptr<std::byte[]> memory;
-    std::size_t size = 0;
-  };
   // Where the next bytes and the next entry go.
   struct Mark {
-    std::size_t block = 0;
-    std::size_t used = 0;  // of that block
+    std::size_t used = 0;  // of the arena
     std::size_t entries = 0;
     Chunk* chunk = nullptr;  // holds the last entry
     const void* shared = nullptr;
@@ -87,13 +84,11 @@ class Pool {
   };
 
   bool stage_one(const Put& put);
-  std::byte* room(std::size_t bytes);
   Entry& entry();
   void release_entries(const Mark& from, std::size_t until);
 
   std::int64_t bound_;
-  std::size_t held_ = 0;  // by blocks_
-  std::vector<Block> blocks_;
+  std::optional<Arena> arena_;  // as large as the bound: puts are never turned away for where their bytes lie
   std::unique_ptr<Chunk> first_;
   Mark staged_;  // behind what is staged
   Mark kept_mark_;
