@@ -1,5 +1,5 @@
 // Random PnetCDF programs, the same on PnetCDF's own driver and on Forebay's: `--seed N --count K [--steps
-// S]`. A failing program is told by its seed.
+// S] [--mib M]`. A failing program is told by its seed.
 //
 // What a program does is drawn from the seed alone, the same on all ranks; what a rank contributes, from seed
 // and rank. Ranks never write the same element in one call, and requests of one wait never overlap, since
@@ -56,7 +56,8 @@ struct Var {
 
 class Player {
  public:
-  Player(Run& run, std::uint64_t seed, int steps) : run_(run), all_(seed), seed_(seed), steps_(steps) {}
+  Player(Run& run, std::uint64_t seed, int steps, MPI_Offset most_bytes)
+      : run_(run), all_(seed), seed_(seed), steps_(steps), most_bytes_(most_bytes) {}
 
   void play() {
     format_ = std::vector<int>{1, 2, 5}[static_cast<std::size_t>(all_.below(3))];
@@ -87,9 +88,6 @@ class Player {
  private:
   static constexpr MPI_Offset attached_bytes = 200000;
   static constexpr int slots = 4;  // requests of a rank in one wait
-  // Of the file, about: every rank reads it back, and a sparse file of many GiB fills a disk where it is
-  // copied.
-  static constexpr MPI_Offset most_bytes = MPI_Offset{256} << 20;
 
   int mode() const {
     return NC_CLOBBER | (format_ == 5 ? NC_64BIT_DATA : format_ == 2 ? NC_64BIT_OFFSET : 0);
@@ -140,12 +138,12 @@ class Player {
   // As many records as one call can add at most. Where it would not fit, calls stay within what is there.
   MPI_Offset more_records() const { return 2 * static_cast<MPI_Offset>(run_.ranks()) * slots + 1; }
   bool may_grow(MPI_Offset known) const {
-    return fixed_bytes_ + (known + more_records()) * record_bytes_ <= most_bytes;
+    return fixed_bytes_ + (known + more_records()) * record_bytes_ <= most_bytes_;
   }
   bool fits(const Var& v) {
     const MPI_Offset fixed = fixed_bytes_ + (v.is_record ? 0 : bytes_of(v));
     const MPI_Offset record = record_bytes_ + (v.is_record ? bytes_of(v) : 0);
-    return fixed + (records() + more_records()) * record <= most_bytes;
+    return fixed + (records() + more_records()) * record <= most_bytes_;
   }
 
   MPI_Offset records() {
@@ -516,6 +514,9 @@ class Player {
   Dice all_;
   std::uint64_t seed_;
   int steps_;
+  // Of the file, about: every rank reads it back, and a sparse file of many GiB fills a disk where it is
+  // copied.
+  MPI_Offset most_bytes_;
   int format_ = 1;
   int file_ = -1;
   bool attached_ = false;
@@ -536,22 +537,24 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1;
   int count = 20;
   int steps = 20;
+  int mib = 256;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::strcmp(argv[i], "--count") == 0) count = std::atoi(argv[i + 1]);
     if (std::strcmp(argv[i], "--steps") == 0) steps = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--mib") == 0) mib = std::atoi(argv[i + 1]);
   }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int failed = 0;
   for (int i = 0; i < count; ++i, ++seed) {
     if (same_on_both("random " + std::to_string(seed), MPI_COMM_WORLD,
-                     [&](Run& run) { Player(run, seed, steps).play(); }))
+                     [&](Run& run) { Player(run, seed, steps, MPI_Offset{mib} << 20).play(); }))
       continue;
     ++failed;
     if (rank == 0)
-      std::fprintf(stderr, "reproduce with --seed %llu --count 1 --steps %d\n",
-                   static_cast<unsigned long long>(seed), steps);
+      std::fprintf(stderr, "reproduce with --seed %llu --count 1 --steps %d --mib %d\n",
+                   static_cast<unsigned long long>(seed), steps, mib);
     if (failed >= 5) break;
   }
   if (rank == 0) std::printf("%d programs, %d differ\n", count, failed);
