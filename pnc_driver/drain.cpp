@@ -34,7 +34,7 @@ int drain_in_any_mode(OpenFile& file) {
   if (!file.independent) return drain_together(file);
   // Together: what the ranks put by themselves becomes few large writes.
   const int err = flush(file);
-  const int alone = file.records.catch_up_alone(file);
+  const int alone = file.records.catch_up_alone_together(file);
   return err != NC_NOERR ? err : alone;
 }
 

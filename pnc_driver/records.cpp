@@ -168,6 +168,10 @@ int RecordCount::catch_up_alone(OpenFile& file) {
   return NC_NOERR;
 }
 
+int RecordCount::catch_up_alone_together(OpenFile& file) {
+  return spread_error(file, catch_up_alone(file));
+}
+
 int RecordCount::restore(OpenFile& file) {
   if (file.core->rank() != 0) return NC_NOERR;
   std::int64_t known = 0;

@@ -40,6 +40,8 @@ class RecordCount {
   /// elements again; while commit mode may keep it, that is left to catch_up_alone.
   int accept_alone(OpenFile& file, const Reach& mine);
   int catch_up_alone(OpenFile& file);
+  /// The same on all ranks at once, with the error on every rank.
+  int catch_up_alone_together(OpenFile& file);
   /// What this rank's independent puts made of the number of records, where the driver does not know yet.
   std::int64_t alone() const { return alone_.records; }
 

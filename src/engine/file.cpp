@@ -262,7 +262,7 @@ bool File::commits() const {
 }
 
 bool File::holds() const {
-  return state_->behind && !state_->behind->epochs.empty();
+  return state_->behind && !state_->behind->together.empty();
 }
 
 void File::count_at_exit(std::int64_t offset, int width, std::int64_t value) {

@@ -56,11 +56,8 @@ struct File::State {
   struct Agreement;
   Agreement agree_on_keeping(Window* window, std::span<const Put> puts, const Status& mine, bool keeps,
                              std::span<std::int64_t> agree_max);
-  Status run_flush(Window* window, std::span<const Epoch> epochs, Status mine, int shift);
-  Extent epoch_hull(std::size_t e, Extent fresh, const Agreement& agreed) const;
-  Status flush_all(Window* window, std::span<const Put> puts, Extent fresh, const Agreement& agreed,
-                   Status mine);
-  void stage_again(std::span<const Put> puts);
+  Status run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull, int shift);
+  Status flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift, Status mine);
 };
 
 }  // namespace forebay

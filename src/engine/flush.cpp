@@ -183,17 +183,8 @@ class Aggregator {
 
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
-    active_.push_back(std::make_unique<ActiveSet>(puts));
-    active_.back()->start(f_.layout.round_bytes());
-  });
-}
-
-FlushRun::FlushRun(const Flush& flush, std::span<const Epoch> epochs) : f_(flush), epochs_(epochs) {
-  attempt([&] {
-    for (const Epoch& epoch : epochs) {
-      active_.push_back(std::make_unique<ActiveSet>(epoch.puts));
-      active_.back()->start(f_.layout.round_bytes());
-    }
+    active_ = std::make_unique<ActiveSet>(puts);
+    active_->start(f_.layout.round_bytes());
   });
 }
 
@@ -206,41 +197,27 @@ void FlushRun::attempt(Work&& work) {
     work();
   } catch (const std::bad_alloc&) {
     status_.update({Code::no_memory, "no memory for a part of a collective write"});
-    active_.clear();
+    active_.reset();
   }
-}
-
-std::int64_t FlushRun::next() const {
-  std::int64_t least = kNoOffset;
-  for (const auto& set : active_) least = std::min(least, set->next());
-  return least;
 }
 
 void FlushRun::scatter(std::int64_t base, int parity) {
   const StageTimer timer(f_.counters, Stage::scatter);
   f_.window.clear(parity);
-  const std::int64_t limit = base + f_.layout.round_bytes();
-  const std::size_t epochs = std::max<std::size_t>(epochs_.size(), 1);
-  for (std::size_t e = 0; e < epochs; ++e) {
-    // All ranks know which epochs have something here, and so where they meet.
-    if (epochs > 1 && (epochs_[e].hull.begin >= limit || epochs_[e].hull.end <= base)) continue;
-    if (e > 0) f_.window.barrier();
-    if (e < active_.size()) attempt([&] { scatter_set(*active_[e], base, parity); });
-  }
-}
-
-void FlushRun::scatter_set(ActiveSet& set, std::int64_t base, int parity) {
+  if (!active_) return;
   std::byte* buffer = f_.window.buffer(parity);
   std::array<Run, kBatch> batch;
   const std::int64_t limit = base + f_.layout.round_bytes();
-  set.visit(limit, [&](const Put& put) {
-    while (const std::size_t n = put.cursor->take(limit, batch)) {
-      const std::span<const Run> runs(batch.data(), n);
-      put.source->produce(runs, buffer, base);
-      f_.window.mark(parity, runs, base);
-      f_.counters.pieces += static_cast<std::int64_t>(n);
-      for (const Run& run : runs) f_.counters.bytes += run.length;
-    }
+  attempt([&] {
+    active_->visit(limit, [&](const Put& put) {
+      while (const std::size_t n = put.cursor->take(limit, batch)) {
+        const std::span<const Run> runs(batch.data(), n);
+        put.source->produce(runs, buffer, base);
+        f_.window.mark(parity, runs, base);
+        f_.counters.pieces += static_cast<std::int64_t>(n);
+        for (const Run& run : runs) f_.counters.bytes += run.length;
+      }
+    });
   });
 }
 
@@ -284,7 +261,7 @@ Status FlushRun::run(std::int64_t first, int shift) {
   f_.counters.pieces -= guessed_pieces_;
   f_.counters.bytes -= guessed_bytes_;
   attempt([&] {
-    for (const auto& set : active_) set->start(f_.layout.round_bytes());
+    if (active_) active_->start(f_.layout.round_bytes());
   });
   f_.window.begin(shift);
   return rounds(f_.layout.round_begin(first), {0, kNoOffset}, false);
@@ -303,7 +280,7 @@ Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
     if (!scattered) {
       scatter(base, parity);
       const StageTimer timer(f_.counters, Stage::node_wait);
-      next = f_.window.arrive(parity, this->next());
+      next = f_.window.arrive(parity, active_ ? active_->next() : kNoOffset);
     }
     ++f_.sequence;
     if (aggregator) {

@@ -41,13 +41,6 @@ struct Flush {
   bool fill_holes = true;  ///< whether blocks with holes may be read, merged and written whole
 };
 
-/// Puts that may overlap those of other ranks in earlier epochs, and win. `hull` holds all ranks' puts of the
-/// epoch, and is the same on all ranks.
-struct Epoch {
-  std::span<const Put> puts;
-  Extent hull;
-};
-
 /// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
 ///
 /// A small flush is mostly meetings, so the one in which all ranks agree where it begins can be the first
@@ -56,8 +49,6 @@ struct Epoch {
 class FlushRun {
  public:
   FlushRun(const Flush& flush, std::span<const Put> puts);
-  /// Epochs, in order; without a guess, and several on one node only. They outlive the run.
-  FlushRun(const Flush& flush, std::span<const Epoch> epochs);
   ~FlushRun();
   FlushRun(const FlushRun&) = delete;
 
@@ -83,15 +74,11 @@ class FlushRun {
   template <class Work>
   void attempt(Work&& work);
   void scatter(std::int64_t base, int parity);
-  void scatter_set(ActiveSet& set, std::int64_t base, int parity);
-  std::int64_t next() const;
   Status rounds(std::int64_t base, Extent hull, bool scattered);
   Status one_round(std::int64_t base, Extent hull);
 
   Flush f_;
-  // An epoch each; null where memory lacks.
-  std::vector<std::unique_ptr<ActiveSet>> active_;
-  std::span<const Epoch> epochs_;  // empty: one
+  std::unique_ptr<ActiveSet> active_;  // null where memory lacks
   Status status_;
   std::int64_t guessed_pieces_ = 0, guessed_bytes_ = 0;
 };

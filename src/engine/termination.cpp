@@ -2,7 +2,6 @@
 #include "engine/termination.hpp"
 
 #include <mpi.h>
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,19 +13,18 @@ namespace forebay {
 namespace {
 
 // Those that batch systems, launchers and people end programs with.
-constexpr std::array kSignals{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2};
+constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGALRM,
+                              SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM};
 
 std::atomic<Holder*> first{nullptr};
 pid_t process = 0;  // a child of fork() holds copies, which are not its to write
-pthread_t thread;
+pid_t thread = 0;
 
 void handle(int number) {
   if (getpid() == process) {
     // Another thread would read what the holder's thread is changing.
-    if (pthread_equal(pthread_self(), thread) == 0) {
-      pthread_kill(thread, number);
-      return;
-    }
+    // Where that has ended, nobody changes anything.
+    if (gettid() != thread && tgkill(process, thread, number) == 0) return;
     write_out_all(true);
   }
   signal(number, SIG_DFL);
@@ -82,7 +80,7 @@ void watch(Holder& holder) {
     watch_finalize();
   }
   process = getpid();
-  thread = pthread_self();
+  thread = gettid();
   take_signals();  // each time: a program may have set its own, or taken them back, since
   if (holder.watched_) return;
   holder.watched_ = true;

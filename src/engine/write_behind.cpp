@@ -2,11 +2,13 @@
 // theirs.
 #include "engine/write_behind.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <climits>
-#include <cstdlib>
+#include <cerrno>
 #include <new>
 #include <vector>
 
@@ -31,16 +33,11 @@ enum Agreed : std::size_t {
 };
 static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
-constexpr std::size_t kMostExtents = 4096;  // of the calls of an epoch
-constexpr std::size_t kMostEpochs = 128;    // each costs a meeting in the rounds that it has a part in
+constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
+constexpr int kMostRest = 64;
 
 std::int64_t bound_of(const Settings& settings) {
   return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
-}
-
-std::string absolute(const std::string& path) {
-  std::array<char, PATH_MAX> real{};
-  return ::realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
 }
 
 }  // namespace
@@ -48,14 +45,16 @@ std::string absolute(const std::string& path) {
 WriteBehind::WriteBehind(const Settings& settings, const std::string& path, Storage& storage,
                          Counters& counters)
     : pool(bound_of(settings)),
-      path_(absolute(path)),
-      local_(local_file_system(path_)),
+      path_(path),
+      fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)),
+      local_(local_file_system(path)),
       storage_(storage),
       counters_(counters),
       most_age_(std::chrono::seconds(settings.commit_seconds)) {}
 
 WriteBehind::~WriteBehind() {
   unwatch(*this);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 void WriteBehind::keep() {
@@ -68,23 +67,8 @@ void WriteBehind::keep() {
 
 void WriteBehind::clear() {
   pool.clear();
-  epochs.clear();
+  together.clear();
   alone = false;
-}
-
-void WriteBehind::keep_together(const Extent& fresh, bool apart) {
-  if (!fresh.empty() && (apart || epochs.empty())) epochs.push_back({pool.size(), {}});
-  if (!fresh.empty()) epochs.back().together.add(fresh);
-  keep();
-}
-
-bool WriteBehind::meets_last(const Extent& fresh) const {
-  return !epochs.empty() && epochs.back().together.overlaps(fresh);
-}
-
-bool WriteBehind::meets_any(const Extent& fresh) const {
-  return std::any_of(epochs.begin(), epochs.end(),
-                     [&](const KeptEpoch& epoch) { return epoch.together.overlaps(fresh); });
 }
 
 bool WriteBehind::overdue() const {
@@ -102,19 +86,20 @@ Status WriteBehind::write_all(Storage& storage) {
 void WriteBehind::write_out(bool in_signal) noexcept {
   if (pool.empty()) return;
   if (in_signal) {
-    write_out_in_signal(path_.c_str(), local_, pool, count);
+    write_out_in_signal(fd_, path_.c_str(), local_, pool, count);
     return;
   }
   try {
     Status status = write_all(storage_);
-    if (status.ok() && count.width > 0) status = raise_count(storage_, count);
+    if (status.ok() && !raise_count(fd_, count))
+      status = from_errno(errno, "cannot write the number of records of " + path_);
     if (status.ok()) {
       pool.clear();
     } else {
       warn_once("as the program ended: " + status.message());
     }
   } catch (const std::bad_alloc&) {
-    write_out_in_signal(path_.c_str(), local_, pool, count);
+    write_out_in_signal(fd_, path_.c_str(), local_, pool, count);
   }
 }
 
@@ -169,15 +154,11 @@ File::State::Agreement File::State::agree_on_keeping(Window* window, std::span<c
 }
 
 // One flush and its outcome on all ranks, which have met before and meet at its end.
-Status File::State::run_flush(Window* window, std::span<const Epoch> epochs, Status mine, int shift) {
-  std::int64_t first = kNoOffset;
-  for (const Epoch& epoch : epochs) {
-    if (!epoch.hull.empty()) first = std::min(first, epoch.hull.begin);
-  }
-  if (first != kNoOffset && window != nullptr) {
-    const Flush flush = flush_over(*window);
-    FlushRun run(flush, epochs);
-    mine.update(run.run(first, shift));
+Status File::State::run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull,
+                              int shift) {
+  if (!hull.empty() && window != nullptr) {
+    FlushRun run(flush_over(*window), puts);
+    mine.update(run.run(hull.begin, shift));
   }
   std::int64_t well = mine.ok() ? 0 : -1;
   {
@@ -191,9 +172,8 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
                                  bool flush) {
   WriteBehind& b = *behind;
   if (settings.storage == StorageKind::null) puts = {};
-  const bool full = b.epochs.size() >= kMostEpochs ||
-                    (!b.epochs.empty() && b.epochs.back().together.size() >= kMostExtents);
-  bool keeps = !flush && mine.ok() && !b.overdue() && !full;
+  bool keeps = !flush && b.rest == 0 && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
+  if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
     keeps = b.pool.stage(puts);
@@ -202,77 +182,53 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
   mine.update(nodes->window(layout.round_bytes(), window));
   const Agreement agreed = agree_on_keeping(window, puts, mine, keeps, agree_max);
 
-  // Bytes of a later call must win over those of an earlier one, whatever ranks they come from; scattered
-  // together they would race. On one node such calls are epochs, with a meeting between them in each round.
-  // Between nodes a round's bytes are merged without regard to calls, and so what is kept goes first.
-  const bool apart = b.meets_last(agreed.fresh);
-  const bool mixed =
-      !agreed.all_together && agreed.held.begin < agreed.fresh.end && agreed.fresh.begin < agreed.held.end;
-  if (apart || mixed) ++counters.pool_conflicts;
-  if (mixed || (apart && nodes->topology().nodes > 1)) {
+  // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
+  // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
+  // first where the two may overlap. A program that does so does it again: the next calls are not kept.
+  const bool apart =
+      b.together.overlaps(agreed.fresh) ||
+      (!agreed.all_together && agreed.held.begin < agreed.fresh.end && agreed.fresh.begin < agreed.held.end);
+  if (apart) {
     b.pool.forget_staged();
-    if (Status status = flush_all(window, {}, {}, agreed, {}); !status.ok()) return status;
-    if (agreed.keep) stage_again(puts);
+    ++counters.pool_conflicts;
+    b.rest = b.patience;
+    b.patience = std::min(2 * b.patience, kMostRest);
+    if (Status status = flush_all(window, {}, agreed.held, agreed.shift, {}); !status.ok()) return status;
+    return flush_all(window, puts, agreed.fresh, agreed.shift, std::move(mine));
   }
   if (agreed.keep) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
-    b.keep_together(agreed.fresh, apart);
+    b.keep();
     counters.pool_peak_bytes = std::max(counters.pool_peak_bytes, b.pool.peak_bytes());
+    b.together.add(agreed.fresh);
     return {};
   }
   b.pool.forget_staged();
-  return flush_all(window, puts, agreed.fresh, agreed, std::move(mine));
+  if (!b.together.empty()) b.patience = 1;
+  const Extent hull{std::min(agreed.fresh.begin, agreed.held.begin),
+                    std::max(agreed.fresh.end, agreed.held.end)};
+  return flush_all(window, puts, hull, agreed.shift, std::move(mine));
 }
 
-// There was room before; should there be none now, this rank writes its puts by itself, for the others count
-// on their being kept.
-void File::State::stage_again(std::span<const Put> puts) {
-  if (behind->pool.stage(puts)) return;
-  Status status;
-  for (const Put& put : puts) status.update(bypass.write(put, layout.stripe_bytes(), *storage, counters));
-  deferred.update(std::move(status));
-}
-
-Extent File::State::epoch_hull(std::size_t e, Extent fresh, const Agreement& agreed) const {
-  const auto& epochs = behind->epochs;
-  // Independent puts lie anywhere.
-  Extent hull = e < epochs.size() && agreed.all_together ? epochs[e].together.hull() : Extent{};
-  if (!agreed.all_together || epochs.empty()) hull = agreed.held;
-  if (e + 1 < epochs.size() || fresh.empty()) return hull;
-  if (e + 1 == epochs.size() && behind->meets_last(fresh)) return hull;
-  return hull.empty() ? fresh : Extent{std::min(hull.begin, fresh.begin), std::max(hull.end, fresh.end)};
-}
-
-// Writes what is kept, and with it `puts` of a call that puts something into `fresh`.
-Status File::State::flush_all(Window* window, std::span<const Put> puts, Extent fresh,
-                              const Agreement& agreed, Status mine) {
+// What is kept, and `puts`, all of it within `hull` on all ranks.
+Status File::State::flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift,
+                              Status mine) {
   WriteBehind& b = *behind;
-  std::array<Epoch, kMostEpochs + 1> epochs;  // no memory is taken for what all ranks must have alike
-  const std::size_t kept = b.epochs.size();
-  const std::size_t count = std::max<std::size_t>(1, kept + (b.meets_last(fresh) ? 1 : 0));
-  for (std::size_t e = 0; e < count; ++e) epochs[e].hull = epoch_hull(e, fresh, agreed);
-
   std::vector<Put> all;
   try {
-    std::vector<Put> rest(puts.begin(), puts.end());
-    if (settings.bypass_bytes > 0 && mine.ok() && !b.meets_any(fresh)) {
+    std::vector<Put> fresh(puts.begin(), puts.end());
+    if (settings.bypass_bytes > 0 && mine.ok()) {
       const StageTimer timer(counters, Stage::write);
-      mine = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
+      mine = bypass.take_out(fresh, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
     }
     b.pool.append_to(all);
-    const std::size_t fresh_first = all.size();
-    all.insert(all.end(), rest.begin(), rest.end());
-    const auto first_of = [&](std::size_t e) {
-      return e == 0 ? 0 : e < kept ? b.epochs[e].first : e < count ? fresh_first : all.size();
-    };
-    for (std::size_t e = 0; e < count; ++e)
-      epochs[e].puts = std::span(all).subspan(first_of(e), first_of(e + 1) - first_of(e));
+    all.insert(all.end(), fresh.begin(), fresh.end());
   } catch (const std::bad_alloc&) {
+    all.clear();
     mine.update({Code::no_memory, "no memory for a collective write to " + options.path});
   }
-  if (Status status = run_flush(window, {epochs.data(), count}, std::move(mine), agreed.shift); !status.ok())
-    return status;
+  if (Status status = run_flush(window, all, std::move(mine), hull, shift); !status.ok()) return status;
   b.clear();
   return {};
 }
@@ -287,11 +243,8 @@ Status File::State::write_pool_alone() {
     if (status.ok()) status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
   });
   // What the others keep of collective calls stays theirs.
-  if (!status.ok()) return status;
-  b.pool.clear();
-  b.alone = false;
-  for (KeptEpoch& epoch : b.epochs) epoch.first = 0;
-  return {};
+  if (status.ok()) b.pool.clear(), b.alone = false;
+  return status;
 }
 
 Status File::State::write_behind_alone(std::span<const Put> puts) {

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/counters.hpp"
 #include "base/settings.hpp"
@@ -23,12 +22,6 @@ struct CountAtExit {
   std::int64_t value = 0;
 };
 
-/// Collective calls that are kept and of which none overlaps another.
-struct KeptEpoch {
-  std::size_t first = 0;  ///< the first of this rank's puts of these calls, counted in the pool
-  ExtentSet together;     ///< where they put something, on any rank: the same on all ranks
-};
-
 class WriteBehind final : public Holder {
  public:
   /// Storage and counters are the file's, and outlive this.
@@ -37,11 +30,6 @@ class WriteBehind final : public Holder {
 
   /// Keeps what was staged.
   void keep();
-  /// The same for a collective call that put something into `fresh`; `apart`: in an epoch of its own.
-  void keep_together(const Extent& fresh, bool apart);
-  /// Whether a call that puts something there might overlap one of the last epoch; of any epoch.
-  bool meets_last(const Extent& fresh) const;
-  bool meets_any(const Extent& fresh) const;
   /// After everything was written.
   void clear();
   /// Whether the oldest bytes have been kept for too long.
@@ -50,14 +38,18 @@ class WriteBehind final : public Holder {
   void write_out(bool in_signal) noexcept override;
 
   Pool pool;
-  std::vector<KeptEpoch> epochs;
+  /// Where the collective calls whose puts are kept put something, on any rank: the same on all ranks.
+  ExtentSet together;
   bool alone = false;  ///< independent puts of this rank are among what is kept
+  int rest = 0;        ///< so many collective calls more are not kept; the same on all ranks
+  int patience = 1;    ///< how many that will be after the next conflict
   CountAtExit count;
 
  private:
   Status write_all(Storage& storage);
 
   std::string path_;
+  int fd_;  // for the end of the process: by then the name may be another file's
   bool local_;
   Storage& storage_;
   Counters& counters_;

@@ -145,12 +145,30 @@ bool write_out_by_mapping(Pool& pool) {
 
 }  // namespace
 
-void write_out_in_signal(const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept {
-  out.fd = ::open(path, O_RDWR | O_CLOEXEC);
-  if (out.fd < 0) {
-    say("cannot open", path);
-    return;
+// Ranks may know different numbers, so each looks and writes under a lock.
+bool raise_count(int fd, const CountAtExit& count) noexcept {
+  if (count.width <= 0) return true;
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = count.offset;
+  lock.l_len = count.width;
+  while (::fcntl(fd, F_SETLKW, &lock) != 0 && errno == EINTR) {
   }
+  const Digits digits = digits_of(count.value);
+  const auto width = static_cast<std::size_t>(count.width);
+  Digits there{};
+  bool well = ::pread(fd, there.data(), width, count.offset) == count.width;
+  if (well && is_less(there.data(), count))
+    well = ::pwrite(fd, digits.data() + 8 - width, width, count.offset) == count.width;
+  lock.l_type = F_UNLCK;
+  (void)::fcntl(fd, F_SETLK, &lock);
+  return well;
+}
+
+void write_out_in_signal(int fd, const char* path, bool local, Pool& pool,
+                         const CountAtExit& count) noexcept {
+  out.fd = fd;
   out.used = 0;
   out.well = true;
   if (!local || !write_out_by_mapping(pool)) {
@@ -161,30 +179,8 @@ void write_out_in_signal(const char* path, bool local, Pool& pool, const CountAt
     });
     out.flush();
   }
-  if (count.width > 0 && out.well) {
-    // Other ranks do the same, so the number is looked at again.
-    const Digits digits = digits_of(count.value);
-    const auto width = static_cast<std::size_t>(count.width);
-    Digits there{};
-    for (int tries = 0; tries < 10 && ::pread(out.fd, there.data(), width, count.offset) == count.width &&
-                        is_less(there.data(), count);
-         ++tries)
-      out.write(count.offset, reinterpret_cast<const std::byte*>(digits.data()) + 8 - width, count.width);
-  }
+  if (out.well && !raise_count(fd, count)) out.well = false;
   if (!out.well) say("cannot write all that was put into", path);
-  ::close(out.fd);
-}
-
-Status raise_count(Storage& storage, const CountAtExit& count) {
-  Digits there{};
-  if (Status status = storage.read(count.offset, reinterpret_cast<std::byte*>(there.data()), count.width);
-      !status.ok())
-    return status;
-  if (!is_less(there.data(), count)) return {};
-  const Digits digits = digits_of(count.value);
-  const Piece piece{count.offset, reinterpret_cast<const std::byte*>(digits.data()) + 8 - count.width,
-                    count.width};
-  return storage.write({&piece, 1});
 }
 
 }  // namespace forebay

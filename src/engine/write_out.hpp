@@ -9,9 +9,9 @@ namespace forebay {
 /// Writes what the pool keeps with nothing but what a signal handler may call. Failures are told on stderr.
 /// `local`: the file is on a file system of this machine alone. There the bytes are copied into its mapped
 /// pages, some hundred times faster than a write each: launchers kill a tenth of a second after SIGTERM.
-void write_out_in_signal(const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept;
+void write_out_in_signal(int fd, const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept;
 
-/// Makes the number at least what it should be.
-Status raise_count(Storage& storage, const CountAtExit& count);
+/// Makes the number at least what it should be, whatever other ranks do at the same time. False on failure.
+bool raise_count(int fd, const CountAtExit& count) noexcept;
 
 }  // namespace forebay

@@ -14,8 +14,6 @@ class ExtentSet {
   std::size_t size() const { return extents_.size(); }
   void clear() { extents_.clear(); }
 
-  Extent hull() const { return empty() ? Extent{} : Extent{extents_.front().begin, extents_.back().end}; }
-
   bool overlaps(const Extent& extent) const {
     if (extent.empty()) return false;
     const auto at = first_ending_after(extent.begin);

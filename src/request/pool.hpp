@@ -37,8 +37,6 @@ class Pool {
   /// Forgets everything. The memory stays for the next puts, and for other pools when this one goes.
   void clear();
 
-  /// Puts that are kept.
-  std::size_t size() const { return kept_.load(std::memory_order_relaxed); }
   bool empty() const { return kept_.load(std::memory_order_relaxed) == 0; }
   /// Bytes that count against the bound, of what is kept.
   std::int64_t bytes() const { return kept_bytes_; }

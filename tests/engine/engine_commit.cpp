@@ -43,7 +43,7 @@ void later_calls_win(const char* more) {
   for (unsigned call = 0; call < 6; ++call) CHECK_OK(put_interleaved(*file, 0, 20000, 3 + 2 * call, call));
   CHECK_OK(file->flush());
   CHECK(holds_interleaved(*file, 0, 20000, 5));
-  CHECK(file->counters().pool_conflicts == 5);
+  CHECK(file->counters().pool_conflicts == 2);  // then calls that are not kept, more each time
   CHECK_OK(file->close());
 }
 

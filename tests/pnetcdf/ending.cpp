@@ -1,5 +1,6 @@
 // Puts small records in many calls and then ends as it is told, without closing the file:
 // pnetcdf_ending FILE close|close_one|sync|finalize|exit|abort|abort_one|signal|wait [INDEPENDENT]
+// "turns_" before it: two ranks put to one place in turns, and the one that was first ends last.
 // "_one": only the last rank has something to put, and ends so; the others wait to be ended by the launcher.
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -47,13 +48,24 @@ void put(int file, int fixed, int records, bool independent, bool anything) {
   }
 }
 
+// The last rank's bytes of an earlier call lose to the first rank's, also where it is the last to end.
+void put_in_turn(int file, int fixed) {
+  for (const int turn : {ranks - 1, 0}) {
+    const int value = -1 - turn;
+    const MPI_Offset start[] = {0, 0}, count[] = {rank == turn ? 1 : 0, rank == turn ? 1 : 0};
+    check(ncmpi_put_vara_int_all(file, fixed, start, count, &value), "put in turn");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const std::string how = argc > 2 ? argv[2] : "";
+  std::string how = argc > 2 ? argv[2] : "";
+  const bool turns = how.rfind("turns_", 0) == 0;
+  if (turns) how = how.substr(6);
   const bool independent = argc > 3;
   int file = -1, time = -1, row = -1, x = -1, y = -1, fixed = -1, records = -1;
   check(ncmpi_create(MPI_COMM_WORLD, argv[1], NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file), "create");
@@ -67,9 +79,13 @@ int main(int argc, char** argv) {
   check(ncmpi_enddef(file), "enddef");
   if (independent) check(ncmpi_begin_indep_data(file), "begin_indep_data");
   const bool one = how.find("_one") != std::string::npos;
-  put(file, fixed, records, independent, !one || rank == ranks - 1);
+  if (turns)
+    put_in_turn(file, fixed);
+  else
+    put(file, fixed, records, independent, !one || rank == ranks - 1);
   MPI_Barrier(MPI_COMM_WORLD);
 
+  if (turns && rank == ranks - 1) usleep(100000);
   if (how == "close" || how == "close_one") check(ncmpi_close(file), "close");
   if (how == "sync") check(ncmpi_sync(file), "sync");
   if (how == "sync") std::_Exit(0);

@@ -23,6 +23,7 @@ same() { cmp a.nc "$1" >&2 || fail "$1 is not what a closed file would be"; }
 
 closed=close
 [ "$case_" != abort_one ] || closed=close_one
+[[ $case_ != turns_* ]] || closed=turns_close
 "$mpiexec" -n "$ranks" "$program" a.nc $closed >stock.out 2>stock.err || fail "the program fails on PnetCDF's own driver"
 case $case_ in
   wait)  # the launcher is told to end
@@ -40,6 +41,7 @@ case $case_ in
   *)
     run b b.nc "$case_"
     same b.nc
+    [[ $case_ != turns_* ]] || exit 0 # without a sync ranks that put by themselves have no order
     run c c.nc "$case_" independent
     same c.nc
     ;;
