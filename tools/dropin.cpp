@@ -58,6 +58,8 @@ class WorkFolder {
 };
 
 Status choose_library(const DropinOptions& options, DropinParts& parts) {
+  if (!options.archive.empty() && !is_file(options.archive))
+    return refuse("there is no archive " + options.archive + "; --archive names the site's libpnetcdf.a");
   parts.library = options.library;
   if (parts.library.empty() && !options.archive.empty())
     parts.library = (fs::path(options.archive).parent_path() / "libpnetcdf.so").string();

@@ -111,6 +111,13 @@ void set_plugin_path(const Installation& installation) {
   set("HDF5_PLUGIN_PATH", path);
 }
 
+/// The exit status, once the process that speaks has had the time to: a launcher ends the others when the
+/// first one fails.
+int give_up(int status, bool speaks) {
+  if (!speaks) ::usleep(300'000);
+  return status;
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -118,7 +125,7 @@ int run(const RunOptions& options) {
   std::string hints;
   if (const Status status = gather_hints(options, hints); !status.ok()) {
     if (first) complain(status.message());
-    return exit_usage;
+    return give_up(exit_usage, first);
   }
   bool denied = false;
   const std::string program = find_program(options.program.front(), denied);
@@ -128,7 +135,7 @@ int run(const RunOptions& options) {
                       : "cannot find the program " + options.program.front() +
                             hint_for(options.program.front()));
     }
-    return denied ? exit_not_executable : exit_not_found;
+    return give_up(denied ? exit_not_executable : exit_not_found, is_first_on_node());
   }
   const Installation installation = find_installation();
   std::string preload;
@@ -136,7 +143,7 @@ int run(const RunOptions& options) {
   const std::string dropin = dropin_for(installation, program, search_first);
   if (const Status status = preload_list(installation, dropin, preload); !status.ok()) {
     if (is_first_on_node()) complain(status.message());
-    return exit_failed;
+    return give_up(exit_failed, is_first_on_node());
   }
   // The program may change its folder before it closes a file.
   const std::string stats =
@@ -175,7 +182,7 @@ int run(const RunOptions& options) {
   ::execvp(options.program.front().c_str(), arguments.data());
   const int error = errno;
   if (is_first_on_node()) complain("cannot execute " + program + ": " + std::strerror(error));
-  return error == ENOENT ? exit_not_found : exit_not_executable;
+  return give_up(error == ENOENT ? exit_not_found : exit_not_executable, is_first_on_node());
 }
 
 }  // namespace forebay::tools
