@@ -35,6 +35,7 @@ static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
+constexpr int kFewCalls = 4;
 
 std::int64_t bound_of(const Settings& settings) {
   return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
@@ -69,6 +70,7 @@ void WriteBehind::clear() {
   pool.clear();
   together.clear();
   alone = false;
+  calls = 0;
 }
 
 bool WriteBehind::overdue() const {
@@ -184,15 +186,20 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
 
   // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
   // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
-  // first where the two may overlap. A program that does so does it again: the next calls are not kept.
+  // first where the two may overlap. Where that comes every few calls, keeping costs more than it gains: the
+  // next ones are not kept.
   const bool apart =
       b.together.overlaps(agreed.fresh) ||
       (!agreed.all_together && agreed.held.begin < agreed.fresh.end && agreed.fresh.begin < agreed.held.end);
   if (apart) {
     b.pool.forget_staged();
     ++counters.pool_conflicts;
-    b.rest = b.patience;
-    b.patience = std::min(2 * b.patience, kMostRest);
+    if (b.calls < kFewCalls) {
+      b.rest = b.patience;
+      b.patience = std::min(2 * b.patience, kMostRest);
+    } else {
+      b.patience = 1;
+    }
     if (Status status = flush_all(window, {}, agreed.held, agreed.shift, {}); !status.ok()) return status;
     return flush_all(window, puts, agreed.fresh, agreed.shift, std::move(mine));
   }
@@ -202,6 +209,7 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
     b.keep();
     counters.pool_peak_bytes = std::max(counters.pool_peak_bytes, b.pool.peak_bytes());
     b.together.add(agreed.fresh);
+    ++b.calls;
     return {};
   }
   b.pool.forget_staged();

@@ -41,6 +41,7 @@ class WriteBehind final : public Holder {
   /// Where the collective calls whose puts are kept put something, on any rank: the same on all ranks.
   ExtentSet together;
   bool alone = false;  ///< independent puts of this rank are among what is kept
+  int calls = 0;       ///< collective calls that are kept
   int rest = 0;        ///< so many collective calls more are not kept; the same on all ranks
   int patience = 1;    ///< how many that will be after the next conflict
   CountAtExit count;
