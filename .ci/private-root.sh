@@ -126,6 +126,7 @@ enter_root() {
   mkdir -p "$cache/ccache"
   bind "$top" && bind /tmp && bind "$cache/ccache"
   [ ! -d /var/tmp ] || bind /var/tmp
+  [ ! -d "$top/../shared" ] || bind_place "$(realpath "$top/../shared")"
   [ -d "$root$PWD" ] || bind "$PWD"
   for argument in "${TMPDIR:-}" "$@"; do bind_argument "$argument"; done
 

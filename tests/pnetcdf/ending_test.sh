@@ -26,7 +26,7 @@ closed=close
 [[ $case_ != turns_* ]] || closed=turns_close
 "$mpiexec" -n "$ranks" "$program" a.nc $closed >stock.out 2>stock.err || fail "the program fails on PnetCDF's own driver"
 case $case_ in
-  wait)  # the launcher is told to end
+  wait)  # all ranks are told to end; told by a launcher they have what time that gives them
     timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
       FOREBAY_HINTS="forebay_mode=commit" "$program" b.nc wait >wait.out 2>wait.err &
     for _ in $(seq 200); do
@@ -34,7 +34,7 @@ case $case_ in
       sleep 0.1
     done
     cmp -s a.nc b.nc && fail "everything is in the file already: nothing was kept"
-    pkill -TERM -P $! || kill -TERM $!
+    pkill -TERM -x "$(basename "$program")" || fail "no rank to be told"
     wait $!
     same b.nc
     ;;

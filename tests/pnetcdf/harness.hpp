@@ -35,6 +35,13 @@ class Run {
   }
   const std::string& log() const { return log_; }
 
+  /// What no library may do. Where PnetCDF's own driver did it, there is nothing to compare with.
+  void defect(const std::string& what) {
+    defect_ = what;
+    if (forebay_) value("defect", what);
+  }
+  const std::string& defect() const { return defect_; }
+
   /// Fails the test on the spot if `file` is not on the driver that this run is about.
   void expect_driver(int file);
 
@@ -45,6 +52,7 @@ class Run {
   int rank_ = 0;
   int ranks_ = 1;
   std::string log_;
+  std::string defect_;
 };
 
 /// Whether this is PnetCDF 1.15, for what its own driver does wrong or otherwise than before and than ours:

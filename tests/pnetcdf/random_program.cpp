@@ -380,6 +380,9 @@ class Player {
       err = run_.code("wait_all all",
                       ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
     }
+    int left = 0;
+    ncmpi_inq_nreqs(file_, &left);
+    if (err == NC_NOERR && left != 0) run_.defect("a wait for all requests left some");
     for (int id : ids) run_.value("id", id);
     for (int status : statuses) run_.value("status", status);
     for (const auto& call : pending_) {
