@@ -38,31 +38,22 @@ struct ForwardKeepCount<Slot> {
   }
 };
 
-/// The same, for entries that read or write data past us, in the mode that their last argument says: what is
-/// kept goes first.
-template <auto Slot>
-struct ForwardDrained;
-template <class... Args, int (*DriverTable::*Slot)(void*, Args...)>
-struct ForwardDrained<Slot> {
+/// Calls Then<Slot>, one of the above, for entries that read or write data past us: what is kept goes first,
+/// for the data mode that the last argument says, or `together` for those that are collective in both.
+template <auto Slot, template <auto> class Then, bool together>
+struct Drained;
+template <class... Args, int (*DriverTable::*Slot)(void*, Args...), template <auto> class Then, bool together>
+struct Drained<Slot, Then, together> {
   static int call(void* object, Args... args) {
     OpenFile& file = OpenFile::of(object);
-    const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
-    const int drained = guarded([&] { return drain_for(file, how); });
+    const int drained = guarded([&] {
+      if constexpr (together)
+        return drain_in_any_mode(file);
+      else
+        return drain_for(file, std::get<sizeof...(Args) - 1>(std::tie(args...)));
+    });
     // Others may wait for this rank in there, also where its own bytes could not be written.
-    const int err = ForwardKeepCount<Slot>::call(object, args...);
-    return drained != NC_NOERR ? drained : err;
-  }
-};
-
-/// The same, for entries that are collective in both data modes.
-template <auto Slot>
-struct ForwardDrainedTogether;
-template <class... Args, int (*DriverTable::*Slot)(void*, Args...)>
-struct ForwardDrainedTogether<Slot> {
-  static int call(void* object, Args... args) {
-    OpenFile& file = OpenFile::of(object);
-    const int drained = guarded([&] { return drain_in_any_mode(file); });
-    const int err = ForwardKeepCount<Slot>::call(object, args...);
+    const int err = Then<Slot>::call(object, args...);
     return drained != NC_NOERR ? drained : err;
   }
 };
@@ -72,9 +63,11 @@ constexpr auto forward = &Forward<Slot>::call;
 template <auto Slot>
 constexpr auto forward_keep_count = &ForwardKeepCount<Slot>::call;
 template <auto Slot>
-constexpr auto forward_drained = &ForwardDrained<Slot>::call;
+constexpr auto get_drained = &Drained<Slot, Forward, false>::call;
 template <auto Slot>
-constexpr auto forward_drained_together = &ForwardDrainedTogether<Slot>::call;
+constexpr auto put_drained = &Drained<Slot, ForwardKeepCount, false>::call;
+template <auto Slot>
+constexpr auto all_drained = &Drained<Slot, ForwardKeepCount, true>::call;
 
 using T = DriverTable;
 
@@ -91,7 +84,7 @@ constexpr DriverTable table = {
     .set_fill = forward<&T::set_fill>,
     .inq = forward<&T::inq>,
     .inq_misc = inq_misc,
-    .sync_numrecs = forward_drained_together<&T::sync_numrecs>,
+    .sync_numrecs = all_drained<&T::sync_numrecs>,
     .begin_indep_data = begin_indep_data,
     .end_indep_data = end_indep_data,
 
@@ -111,17 +104,17 @@ constexpr DriverTable table = {
 
     .def_var = forward<&T::def_var>,
     .def_var_fill = forward<&T::def_var_fill>,
-    .fill_var_rec = forward_drained_together<&T::fill_var_rec>,
+    .fill_var_rec = all_drained<&T::fill_var_rec>,
     .inq_var = forward<&T::inq_var>,
     .inq_varid = forward<&T::inq_varid>,
     .rename_var = forward_keep_count<&T::rename_var>,
 
-    .get_var = forward_drained<&T::get_var>,
+    .get_var = get_drained<&T::get_var>,
     .put_var = put_var,
-    .get_varn = forward_drained<&T::get_varn>,
+    .get_varn = get_drained<&T::get_varn>,
     .put_varn = put_varn,
-    .get_vard = forward_drained<&T::get_vard>,
-    .put_vard = forward_drained<&T::put_vard>,
+    .get_vard = get_drained<&T::get_vard>,
+    .put_vard = put_drained<&T::put_vard>,
     .iget_var = forward<&T::iget_var>,
     .iput_var = iput_var,
     .bput_var = bput_var,

@@ -90,7 +90,9 @@ File::File() : state_(std::make_unique<State>()) {}
 
 File::~File() {
   // A driver that forgot to close loses its report, not its bytes.
-  if (state_->behind && state_->storage) (void)state_->write_pool_alone();
+  if (state_->behind && state_->storage) {
+    if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
+  }
   state_->behind.reset();
   if (state_->file) state_->file.reset();
 }

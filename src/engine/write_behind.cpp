@@ -66,6 +66,16 @@ void WriteBehind::keep() {
   watch(*this);
 }
 
+// Once the ranks have agreed to keep, none may fail to.
+bool WriteBehind::make_room() noexcept {
+  try {
+    together.make_room();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 void WriteBehind::clear() {
   pool.clear();
   together.clear();
@@ -178,7 +188,7 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
   if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
-    keeps = b.pool.stage(puts);
+    keeps = b.make_room() && b.pool.stage(puts);
   }
   Window* window = nullptr;
   mine.update(nodes->window(layout.round_bytes(), window));

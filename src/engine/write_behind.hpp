@@ -30,6 +30,8 @@ class WriteBehind final : public Holder {
 
   /// Keeps what was staged.
   void keep();
+  /// Room for one more extent in `together`; false where memory lacks.
+  bool make_room() noexcept;
   /// After everything was written.
   void clear();
   /// Whether the oldest bytes have been kept for too long.

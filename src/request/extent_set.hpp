@@ -20,6 +20,9 @@ class ExtentSet {
     return at != extents_.end() && at->begin < extent.end;
   }
 
+  /// Makes room for one more. Throws std::bad_alloc; the next add() does not.
+  void make_room() { extents_.reserve(extents_.size() + 1); }
+
   /// Extents that touch become one. Throws std::bad_alloc.
   void add(Extent extent) {
     if (extent.empty()) return;
