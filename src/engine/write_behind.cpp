@@ -36,6 +36,9 @@ constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
 constexpr int kFewCalls = 4;
+// A call with more than this from a rank pays for a flush of its own: one copy more of its bytes costs what
+// merging it would save. Measured on one node.
+constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 std::int64_t bound_of(const Settings& settings) {
   return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
@@ -188,7 +191,7 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
   if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
-    keeps = b.make_room() && b.pool.stage(puts);
+    keeps = b.make_room() && b.pool.stage(puts, std::max(kSmallCall, b.pool.bound() / 16));
   }
   Window* window = nullptr;
   mine.update(nodes->window(layout.round_bytes(), window));

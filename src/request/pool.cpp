@@ -17,14 +17,15 @@ Pool::~Pool() {
   while (first_ != nullptr) first_ = std::move(first_->next);
 }
 
-bool Pool::stage(std::span<const Put> puts) {
+bool Pool::stage(std::span<const Put> puts, std::int64_t most) {
   // The sum first: what will not fit is not begun with.
-  std::int64_t bytes = kept_bytes_;
+  most = most > bound_ - kept_bytes_ ? bound_ - kept_bytes_ : most;
+  std::int64_t bytes = 0;
   for (const Put& put : puts) {
     const std::int64_t each = put.cursor->stream_bytes();
-    if (each < 0 || each > bound_) return false;
+    if (each < 0 || each > most) return false;
     bytes += each + kEntryBytes;
-    if (bytes > bound_) return false;
+    if (bytes > most) return false;
   }
   try {
     for (const Put& put : puts) {

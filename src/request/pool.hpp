@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,9 +30,9 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Copies the puts' bytes. False, and nothing is staged, where they do not fit beside what is kept, where a
-  /// cursor cannot be copied, or where memory lacks.
-  bool stage(std::span<const Put> puts);
+  /// Copies the puts' bytes. False, and nothing is staged, where they are more than `most`, where they do not
+  /// fit beside what is kept, where a cursor cannot be copied, or where memory lacks.
+  bool stage(std::span<const Put> puts, std::int64_t most = std::numeric_limits<std::int64_t>::max());
   void keep();
   void forget_staged();
   /// Forgets everything. The memory stays for the next puts, and for other pools when this one goes.
@@ -40,6 +41,7 @@ class Pool {
   bool empty() const { return kept_.load(std::memory_order_relaxed) == 0; }
   /// Bytes that count against the bound, of what is kept.
   std::int64_t bytes() const { return kept_bytes_; }
+  std::int64_t bound() const { return bound_; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
   /// A range that holds all that is kept, and the alignment of its runs, as of a cursor (4096 when empty).
   Extent hull() const { return hull_; }

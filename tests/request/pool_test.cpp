@@ -136,6 +136,20 @@ TEST(Pool, StaysWithinItsBound) {
   EXPECT_TRUE(pool.empty());
 }
 
+// Large calls are better off with a flush of their own.
+TEST(Pool, RefusesMoreThanTheCallerWants) {
+  Pool pool(1 << 20);
+  std::vector<std::byte> data(3000);
+  StridedCursor cursor(0, 0, 3000, {});
+  MemorySource source(data.data());
+  const std::array<Put, 2> puts{Put{&cursor, &source}, Put{&cursor, &source}};
+  EXPECT_FALSE(pool.stage({puts.data(), 1}, 2000));
+  EXPECT_TRUE(pool.stage({puts.data(), 1}, 4000));
+  pool.keep();
+  EXPECT_FALSE(pool.stage(puts, 6000));
+  EXPECT_TRUE(pool.stage(puts, 8000));  // what is kept does not count
+}
+
 // A list counts once, however many puts refer to it.
 TEST(Pool, CountsSharedListsOnce) {
   PieceListBuilder builder;
