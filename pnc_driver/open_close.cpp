@@ -80,7 +80,7 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
   options.info = info;
   options.settings = std::move(plan.settings);
   options.driver = "pnetcdf";
-  options.may_commit = true;
+  options.keeping = Keeping::by_rank;
   const Status status = File::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();

@@ -28,14 +28,6 @@ static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 
-// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path. A colon after a slash is part
-// of a name.
-std::string plain_path(const std::string& path) {
-  const std::size_t colon = path.find(':');
-  if (colon == std::string::npos || colon < 2 || path.find('/') < colon) return path;
-  return path.substr(colon + 1);
-}
-
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
@@ -86,6 +78,13 @@ std::int64_t info_number(MPI_File file, const char* key) {
 
 }  // namespace
 
+// A colon after a slash is part of a name.
+std::string plain_path(const std::string& path) {
+  const std::size_t colon = path.find(':');
+  if (colon == std::string::npos || colon < 2 || path.find('/') < colon) return path;
+  return path.substr(colon + 1);
+}
+
 File::File() : state_(std::make_unique<State>()) {}
 
 File::~File() {
@@ -93,7 +92,11 @@ File::~File() {
   if (state_->behind && state_->storage) {
     if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
   }
+  if (state_->on_node && state_->storage) {
+    if (const Status status = state_->on_node->segments.drain(); !status.ok()) warn_once(status.message());
+  }
   state_->behind.reset();
+  state_->on_node.reset();
   if (state_->file) state_->file.reset();
 }
 
@@ -140,16 +143,16 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
     status.update(s.nodes->window(s.layout.round_bytes(), window));
     if (window != nullptr && s.nodes->topology().local_rank == 0) s.counters.window_bytes = window->bytes;
   }
-  if (!options.may_commit) s.settings.mode = Mode::strict;
-  if (status.ok() && writable && s.settings.mode == Mode::commit) {
-    try {
-      s.behind = std::make_unique<WriteBehind>(s.settings, plain_path(options.path), *s.storage, s.counters);
-    } catch (const std::bad_alloc&) {
-      status = {Code::no_memory, "no memory for the pool of " + options.path};
-    }
+  if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
+    s.settings.mode = Mode::strict;
+  if (s.settings.mode == Mode::commit) {
+    // Also where this rank has failed: the others would wait for it.
+    status = agree_outcome(s.comm.get(), status);
+    if (status.ok()) status = s.start_keeping();
   }
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
     s.behind.reset();
+    s.on_node.reset();
     s.storage.reset();
     s.file.reset();
     return status;
@@ -236,7 +239,7 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
     if (s.settings.storage == StorageKind::null) {
       s.discard(live);
       live.clear();
-    } else if (s.settings.bypass_bytes > 0 && !s.behind) {
+    } else if (s.settings.bypass_bytes > 0 && !s.behind && !s.on_node) {
       const StageTimer timer(s.counters, Stage::write);
       mine =
           s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
@@ -247,20 +250,24 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
   }
 
   if (s.behind) return s.write_behind(live, std::move(mine), agree_max, false);
+  if (s.on_node) return s.write_all_on_node(live, std::move(mine), agree_max);
   return s.flush_together(live, std::move(mine), agree_max);
 }
 
 Status File::flush() {
   State& s = *state_;
+  if (s.on_node) return s.flush_node();
   return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
 }
 
 Status File::flush_alone() {
-  return state_->behind ? state_->write_pool_alone() : Status{};
+  State& s = *state_;
+  if (s.on_node) return s.on_node->segments.drain();
+  return s.behind ? s.write_pool_alone() : Status{};
 }
 
 bool File::commits() const {
-  return state_->behind != nullptr;
+  return state_->behind != nullptr || state_->on_node != nullptr;
 }
 
 bool File::holds() const {
@@ -370,6 +377,7 @@ Status File::write(std::span<const Put> puts) {
     return {};
   }
   if (s.behind) return s.write_behind_alone(puts);
+  if (s.on_node) return s.write_alone_on_node(puts);
   Status status;
   for (const Put& put : puts) {
     status.update(s.bypass.write(put, s.layout.stripe_bytes(), *s.storage, s.counters));
@@ -384,6 +392,7 @@ Status File::write_at(std::int64_t offset, const void* data, std::int64_t length
   const Piece piece{offset, static_cast<const std::byte*>(data), length};
   ++s.counters.independent_writes;
   s.counters.count_write(offset, length, s.layout.stripe_bytes());
+  if (s.on_node) s.on_node->segments.discard({offset, offset + length});
   return s.storage->write({&piece, 1});
 }
 
@@ -392,6 +401,9 @@ Status File::read_at(std::int64_t offset, void* data, std::int64_t length) {
   const StageTimer timer(s.counters, Stage::read);
   if (s.behind) {
     if (Status status = s.write_pool_alone(); !status.ok()) return status;
+  }
+  if (s.on_node) {
+    if (Status status = s.on_node->segments.drain({offset, offset + length}); !status.ok()) return status;
   }
   ++s.counters.reads;
   s.counters.read_bytes += length;
@@ -404,12 +416,16 @@ Status File::read(Cursor& cursor, std::byte* memory) {
   if (s.behind) {
     if (Status status = s.write_pool_alone(); !status.ok()) return status;
   }
+  if (s.on_node) {
+    if (Status status = s.on_node->segments.drain(cursor.hull()); !status.ok()) return status;
+  }
   return s.bypass.read(cursor, memory, *s.storage, s.counters);
 }
 
 void File::meet() {
   State& s = *state_;
   if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
+  if (s.on_node) return s.meet_on_node();
   const StageTimer timer(s.counters, Stage::agree);
   Window* window = nullptr;
   if (s.nodes->topology().nodes == 1 && s.nodes->window(s.layout.round_bytes(), window).ok())
@@ -452,6 +468,7 @@ Status File::close() {
   s.deferred = {};
   status.update(flush());
   s.behind.reset();
+  s.on_node.reset();
   s.storage.reset();
   if (s.file) {
     const int error = s.file.reset();

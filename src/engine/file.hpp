@@ -16,6 +16,11 @@
 
 namespace forebay {
 
+/// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller flushes where
+/// the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, on one node in any order of
+/// calls of any rank; files on several nodes are strict.
+enum class Keeping { nothing, by_rank, by_node };
+
 /// How a driver opens a file.
 struct FileOptions {
   std::string path;               ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
@@ -24,7 +29,7 @@ struct FileOptions {
                                   ///< settings by the caller
   Settings settings;
   std::string driver;       ///< "hdf5", "pnetcdf", …: for messages and the report
-  bool may_commit = false;  ///< the caller flushes where commit mode needs it; else every file is strict
+  Keeping keeping = Keeping::nothing;  ///< in commit mode
 };
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
@@ -53,7 +58,7 @@ class File {
 
   /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
   Status flush();
-  /// Independent: the same for what this rank keeps.
+  /// Independent: the same for what this rank, or its node, keeps.
   Status flush_alone();
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
@@ -63,8 +68,9 @@ class File {
   /// file is made at least `value` after they are written.
   void count_at_exit(std::int64_t offset, int width, std::int64_t value);
 
-  /// Independent contiguous write and read, past what is kept for write_at, after what this rank keeps has
-  /// been written for read_at. Zero bytes are read past the end of the file.
+  /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by itself, in
+  /// the place of what the node keeps there. read_at comes after what this rank, or the node, keeps has been
+  /// written. Zero bytes are read past the end of the file.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/counters.hpp"
 #include "engine/bypass.hpp"
 #include "engine/file.hpp"
 #include "engine/guess.hpp"
+#include "engine/kept_on_node.hpp"
 #include "engine/node_set.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
@@ -19,6 +21,9 @@
 namespace forebay {
 
 inline constexpr std::int64_t kDefaultStripe = 512 << 10;
+/// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path.
+std::string plain_path(const std::string& path);
+
 inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
 
 struct File::State {
@@ -34,7 +39,9 @@ struct File::State {
   Guess guess;
   Status deferred;
   bool readable = true;
-  std::unique_ptr<WriteBehind> behind;  ///< in commit mode
+  // in commit mode one of these
+  std::unique_ptr<WriteBehind> behind;
+  std::unique_ptr<KeptOnNode> on_node;
 
   Status open_storage(bool writable);
   void choose_layout();
@@ -51,6 +58,15 @@ struct File::State {
   /// Independent: what this rank's pool holds goes to the file.
   Status write_pool_alone();
   Status write_behind_alone(std::span<const Put> puts);
+
+  // keep_on_node.cpp: the same for what the node keeps
+  Status write_all_on_node(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
+  Status write_alone_on_node(std::span<const Put> puts);
+  Status flush_node();
+  void meet_on_node();
+
+  /// Collective: what the settings and the caller allow.
+  Status start_keeping();
 
  private:
   struct Agreement;

@@ -1,20 +1,13 @@
 // Making and finding the sets of windows, and letting go of them when MPI ends.
 #include "engine/node_set.hpp"
 
-#include <array>
-#include <cstring>
 #include <new>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/indispensable.hpp"
 
 namespace forebay {
-namespace {
-
-constexpr std::uintptr_t kAlignment = 4096;
-
-}  // namespace
 
 // Sets live until MPI_Finalize: an attribute on MPI_COMM_SELF is deleted there first of all, while MPI still
 // works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
@@ -75,54 +68,43 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
   auto window = std::make_unique<Window>();
   const std::size_t bytes = NodeWindow::bytes_needed(topology_.local_ranks, round_bytes);
   window->bytes = static_cast<std::int64_t>(bytes);
-  Status status;
-  void* memory = nullptr;
-  std::array<char, 64> name{};
-  if (topology_.local_ranks == 1) {
-    try {
-      window->plain.resize(bytes + kAlignment);
-      const auto address = reinterpret_cast<std::uintptr_t>(window->plain.data());
-      memory = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
-    } catch (const std::bad_alloc&) {
-      status = {Code::no_memory, "no memory for a window of " + std::to_string(bytes) + " bytes"};
-    }
-  } else {
-    if (topology_.local_rank == 0) {
-      std::string made;
-      status = SharedMemory::create(bytes, window->shared, made);
-      if (status.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
-    }
-    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, topology_.node_comm.get());
-    if (topology_.local_rank != 0 && name[0] != '\0')
-      status = SharedMemory::attach(name.data(), bytes, window->shared);
-    memory = window->shared.data();
-  }
-
+  Status mine;
   if (topology_.rail >= 0) {
     try {
       window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 +
                                     1);  // for the finest granule
     } catch (const std::bad_alloc&) {
-      status.update({Code::no_memory, "no memory for an aggregator's marks"});
+      mine = {Code::no_memory, "no memory for an aggregator's marks"};
     }
   }
-
-  // Refused anywhere is refused everywhere. This is also the meeting after which the name may go.
-  int code = status.ok() && (topology_.local_ranks == 1 || name[0] != '\0') ? 0 : 1;
-  MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, comm_.get());
-  if (topology_.local_rank == 0 && name[0] != '\0') SharedMemory::unlink(name.data());
-  if (code != 0) {
-    if (!status.ok()) return status;
-    return {Code::peer, "another rank could not get its window"};
-  }
+  if (Status status = share_on_node(topology_, comm_.get(), bytes, std::move(mine), window->memory); !status.ok())
+    return status;
   window->view =
-      std::make_unique<NodeWindow>(memory, topology_.local_ranks, topology_.local_rank, round_bytes);
+      std::make_unique<NodeWindow>(window->memory.at, topology_.local_ranks, topology_.local_rank, round_bytes);
   window->view->set_idle([] {
     int flag = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   });
   out = window.get();
   windows_.emplace(round_bytes, std::move(window));
+  return {};
+}
+
+Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out) {
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
+  for (const auto& memory : segments_) {
+    if (!memory->leased && memory->bytes == bytes && memory->segment_bytes == segment_bytes) out = memory.get();
+  }
+  if (out == nullptr) {
+    auto memory = std::make_unique<SegmentMemory>();
+    memory->bytes = bytes;
+    memory->segment_bytes = segment_bytes;
+    if (Status status = share_on_node(topology_, comm_.get(), bytes, {}, memory->memory); !status.ok())
+      return status;
+    out = memory.get();
+    segments_.push_back(std::move(memory));
+  }
+  out->leased = true;
   return {};
 }
 

@@ -11,9 +11,10 @@
 #include "base/settings.hpp"
 #include "base/status.hpp"
 #include "engine/flush.hpp"
+#include "engine/node_memory.hpp"
+#include "engine/node_segments.hpp"
 #include "exchange/mpi_link.hpp"
 #include "exchange/node_window.hpp"
-#include "exchange/shared_memory.hpp"
 #include "topology/topology.hpp"
 
 namespace forebay {
@@ -21,12 +22,19 @@ namespace forebay {
 /// A window of one size, and this rank's working memory for it. Leased to one flush at a time: flushes are
 /// collective.
 struct Window {
-  SharedMemory shared;
-  std::vector<std::byte> plain;  ///< instead, where the node has one rank
+  NodeMemory memory;
   std::unique_ptr<NodeWindow> view;
   FlushScratch scratch;
   std::uint64_t sequence = 0;
   std::int64_t bytes = 0;
+};
+
+/// Memory for the segments of one file at a time.
+struct SegmentMemory {
+  NodeMemory memory;
+  std::size_t bytes = 0;
+  std::int64_t segment_bytes = 0;
+  bool leased = false;
 };
 
 class NodeSet {
@@ -46,6 +54,9 @@ class NodeSet {
   /// if any node has none.
   Status window(std::int64_t round_bytes, Window*& out);
 
+  /// Collective: memory for so many segments of NodeSegments, until somebody says that it is not leased any more.
+  Status lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out);
+
   /// Collective over aggregators: this rank's rail, made (and measured) on first use; null on others and on
   /// one node.
   Rail* rail(forebay::Link wanted);
@@ -57,6 +68,7 @@ class NodeSet {
   mpi::Comm comm_;
   Topology topology_;
   std::map<std::int64_t, std::unique_ptr<Window>> windows_;
+  std::vector<std::unique_ptr<SegmentMemory>> segments_;
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;
   int ranks_per_node_;

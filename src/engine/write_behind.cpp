@@ -36,19 +36,21 @@ constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
 constexpr int kFewCalls = 4;
-// A call with more than this from a rank pays for a flush of its own: one copy more of its bytes costs what
-// merging it would save. Measured on one node.
 constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
-
-std::int64_t bound_of(const Settings& settings) {
-  return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
-}
 
 }  // namespace
 
+std::int64_t pool_bound(const Settings& settings) {
+  return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
+}
+
+std::int64_t most_of_small_call(const Settings& settings) {
+  return std::max(kSmallCall, pool_bound(settings) / 16);
+}
+
 WriteBehind::WriteBehind(const Settings& settings, const std::string& path, Storage& storage,
                          Counters& counters)
-    : pool(bound_of(settings)),
+    : pool(pool_bound(settings)),
       path_(path),
       fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)),
       local_(local_file_system(path)),
@@ -191,7 +193,7 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
   if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
-    keeps = b.make_room() && b.pool.stage(puts, std::max(kSmallCall, b.pool.bound() / 16));
+    keeps = b.make_room() && b.pool.stage(puts, most_of_small_call(settings));
   }
   Window* window = nullptr;
   mine.update(nodes->window(layout.round_bytes(), window));

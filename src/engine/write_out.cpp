@@ -54,15 +54,6 @@ struct Out {
 
 Out out;  // a signal's stack may be small
 
-void say(const char* what, const char* path) {
-  const auto put = [](const char* text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); };
-  put("forebay: ");
-  put(what);
-  put(" ");
-  put(path);
-  put(" as the program ended\n");
-}
-
 using Digits = std::array<std::uint8_t, 8>;
 
 // The bytes of a number, the most significant first, at the end of the array.
@@ -166,6 +157,13 @@ bool raise_count(int fd, const CountAtExit& count) noexcept {
   return well;
 }
 
+void say_not_written(const char* path) noexcept {
+  const auto put = [](const char* text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); };
+  put("forebay: cannot write all that was put into ");
+  put(path);
+  put(" as the program ended\n");
+}
+
 void write_out_in_signal(int fd, const char* path, bool local, Pool& pool,
                          const CountAtExit& count) noexcept {
   out.fd = fd;
@@ -180,7 +178,7 @@ void write_out_in_signal(int fd, const char* path, bool local, Pool& pool,
     out.flush();
   }
   if (out.well && !raise_count(fd, count)) out.well = false;
-  if (!out.well) say("cannot write all that was put into", path);
+  if (!out.well) say_not_written(path);
 }
 
 }  // namespace forebay

@@ -11,6 +11,9 @@ namespace forebay {
 /// pages, some hundred times faster than a write each: launchers kill a tenth of a second after SIGTERM.
 void write_out_in_signal(int fd, const char* path, bool local, Pool& pool, const CountAtExit& count) noexcept;
 
+/// Says on stderr, with what a signal handler may call, that something could not be written.
+void say_not_written(const char* path) noexcept;
+
 /// Makes the number at least what it should be, whatever other ranks do at the same time. False on failure.
 bool raise_count(int fd, const CountAtExit& count) noexcept;
 

@@ -28,6 +28,9 @@ class Cursor {
   /// Largest power of two (at most 4096) that divides the begin and the length of every run; 1 if unknown.
   virtual std::int64_t alignment() const = 0;
 
+  /// The sum of all runs' lengths; -1 where it is not known without a walk.
+  virtual std::int64_t bytes() const { return stream_bytes(); }
+
   /// Begins (again) at the first run. Every later `limit` but kNoOffset is a multiple of round_bytes: an
   /// unsorted cursor needs the grid to bucket its pieces.
   virtual void start(std::int64_t round_bytes) = 0;

@@ -41,7 +41,6 @@ class Pool {
   bool empty() const { return kept_.load(std::memory_order_relaxed) == 0; }
   /// Bytes that count against the bound, of what is kept.
   std::int64_t bytes() const { return kept_bytes_; }
-  std::int64_t bound() const { return bound_; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
   /// A range that holds all that is kept, and the alignment of its runs, as of a cursor (4096 when empty).
   Extent hull() const { return hull_; }

@@ -34,12 +34,13 @@ inline void check(bool good, const char* what, int line, const std::string& deta
   } while (false)
 
 inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                       Status* outcome = nullptr) {
+                                       Status* outcome = nullptr,
+                                       Keeping keeping = Keeping::by_rank) {
   FileOptions options;
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
-  options.may_commit = true;
+  options.keeping = keeping;
   Status status = parse_hints(options.settings, hints, Origin::call);
   std::unique_ptr<File> file;
   if (status.ok()) status = File::open(comm, options, file);

@@ -111,7 +111,7 @@ void run_case(std::uint64_t seed, const std::string& path) {
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
-  options.may_commit = true;
+  options.keeping = Keeping::by_rank;
   if (const Status status = parse_hints(options.settings, hints, Origin::call); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);

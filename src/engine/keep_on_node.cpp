@@ -1,0 +1,131 @@
+// One file's calls where its node keeps what is put. Each rank copies for itself; collective calls only agree on
+// whether they are kept, which also puts them in order.
+#include <array>
+#include <new>
+#include <vector>
+
+#include "engine/agreement.hpp"
+#include "engine/file_state.hpp"
+
+namespace forebay {
+
+Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
+                                      std::span<std::int64_t> agree_max) {
+  // As the least of each value.
+  enum : std::size_t { kWell, kSmall, kOwn };
+  std::array<std::int64_t, kOwn + kMostAgreed> values{};
+  std::int64_t bytes = 0;
+  for (const Put& put : puts) {
+    const std::int64_t each = put.cursor->bytes();
+    bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
+  }
+  values[kWell] = mine.ok() ? 0 : -1;
+  values[kSmall] = on_node->small(bytes) ? 0 : -1;
+  for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
+  Window* window = nullptr;
+  Status windowed = nodes->window(layout.round_bytes(), window);
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree_least(window, {values.data(), kOwn + agree_max.size()});
+  }
+  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
+
+  // All have entered, so what they put in earlier calls is there, and what is put now comes later.
+  if (values[kWell] == 0 && values[kSmall] == 0) {
+    ++counters.pooled_calls;
+    for (const Put& put : puts) {
+      const StageTimer timer(counters, Stage::pool);
+      ++counters.pooled_requests;
+      mine.update(on_node->put(put));
+    }
+    // The others do not wait for this rank here: they hear of it at the next sync.
+    if (!mine.ok()) deferred.update(mine);
+    return mine;
+  }
+  std::vector<Put> rest;
+  try {
+    rest.assign(puts.begin(), puts.end());
+    const StageTimer timer(counters, Stage::write);
+    for (const Put& put : rest) on_node->segments.discard(*put.cursor);
+    if (settings.bypass_bytes > 0 && mine.ok())
+      mine = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for a collective write to " + options.path};
+    rest.clear();
+  }
+  mine.update(std::move(windowed));
+  return flush_together(rest, std::move(mine), {});
+}
+
+Status File::State::write_alone_on_node(std::span<const Put> puts) {
+  std::vector<Put> rest;
+  try {
+    rest.assign(puts.begin(), puts.end());
+  } catch (const std::bad_alloc&) {
+    return {Code::no_memory, "no memory for a write to " + options.path};
+  }
+  // Long runs gain nothing from a copy.
+  Status status;
+  if (settings.bypass_bytes > 0) {
+    for (const Put& put : rest) {
+      if (put.cursor->hull().size() >= settings.bypass_bytes) on_node->segments.discard(*put.cursor);
+    }
+    status = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
+  }
+  for (const Put& put : rest) {
+    if (!status.ok()) break;
+    ++counters.pooled_requests;
+    status = on_node->put(put);
+  }
+  return status;
+}
+
+Status File::State::flush_node() {
+  std::int64_t kept = ~on_node->segments.kept();
+  Window* window = nullptr;
+  Status status = nodes->window(layout.round_bytes(), window);
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree_least(window, {&kept, 1});
+  }
+  // Each knows of what it put itself.
+  if (~kept == 0) return {};
+  {
+    const StageTimer timer(counters, Stage::write);
+    status.update(on_node->segments.drain_share());
+  }
+  return agree_outcome(comm.get(), status);
+}
+
+void File::State::meet_on_node() {
+  // A reader of what could not be written finds out by himself, and sync tells everybody.
+  deferred.update(flush_node());
+}
+
+Status File::State::start_keeping() {
+  const std::string path = plain_path(options.path);
+  if (options.keeping == Keeping::by_rank) {
+    try {
+      behind = std::make_unique<WriteBehind>(settings, path, *storage, counters);
+    } catch (const std::bad_alloc&) {
+      return {Code::no_memory, "no memory for the pool of " + options.path};
+    }
+    return {};
+  }
+  const bool first = mpi::rank(comm.get()) == 0;
+  if (nodes->topology().nodes > 1) {
+    if (first)
+      warn_once("forebay_mode=commit keeps writes of " + options.driver +
+                " on one node only: on several, they are strict");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters, on_node);
+  if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
+  if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());
+  on_node.reset();
+  settings.mode = Mode::strict;
+  return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,73 @@
+#include "engine/kept_on_node.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "engine/agreement.hpp"
+#include "engine/write_behind.hpp"
+#include "engine/write_out.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr int kLeastSegments = 4;
+
+}  // namespace
+
+KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path)
+    : segments(memory.memory.at, memory.segment_bytes, count, ranks, rank),
+      memory_(memory),
+      path_(path),
+      fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
+
+Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout, const std::string& path,
+                          Storage& storage, Counters& counters, std::unique_ptr<KeptOnNode>& out) {
+  const Topology& t = nodes.topology();
+  const std::int64_t bound = pool_bound(settings) * t.local_ranks;
+  const std::int64_t bytes = NodeSegments::choose_segment_bytes(layout.stripe_bytes(), bound, t.local_ranks);
+  const int count = static_cast<int>(
+      std::clamp<std::int64_t>(bound / (bytes + bytes / 8), kLeastSegments, std::int64_t{1} << 20));
+  Status status;
+  try {
+    SegmentMemory* memory = nullptr;
+    if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
+    out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path));
+    out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds));
+    out->most_ = most_of_small_call(settings);
+    out->counters_ = &counters;
+    if (t.local_rank == 0) out->segments.initialize();
+  } catch (const std::bad_alloc&) {
+    status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
+  }
+  // Nobody may keep anything before rank 0 has made room.
+  return agree_outcome(nodes.comm(), status);
+}
+
+KeptOnNode::~KeptOnNode() {
+  unwatch(*this);
+  if (fd_ >= 0) ::close(fd_);
+  memory_.leased = false;
+}
+
+Status KeptOnNode::put(const Put& put) {
+  watch(*this);
+  segments.drain_overdue();
+  Status status = segments.put(put);
+  counters_->pool_peak_bytes = std::max(counters_->pool_peak_bytes, segments.kept());
+  return status;
+}
+
+void KeptOnNode::write_out(bool in_signal) noexcept {
+  if (segments.kept() == 0) return;
+  if (in_signal) {
+    if (!segments.write_out_in_signal(fd_)) say_not_written(path_.c_str());
+    return;
+  }
+  if (const Status status = segments.drain(); !status.ok())
+    warn_once("as the program ended: " + status.message());
+}
+
+}  // namespace forebay

@@ -1,0 +1,44 @@
+// Commit mode for files whose ranks write one after the other at any place, as HDF5's do: what one open file keeps
+// in its node's segments.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/counters.hpp"
+#include "base/settings.hpp"
+#include "engine/node_segments.hpp"
+#include "engine/node_set.hpp"
+#include "engine/termination.hpp"
+#include "layout/layout.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+class KeptOnNode final : public Holder {
+ public:
+  /// Collective over the node set's ranks, all of one node. Code::no_shared_memory where there is none.
+  static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout, const std::string& path,
+                       Storage& storage, Counters& counters, std::unique_ptr<KeptOnNode>& out);
+  ~KeptOnNode() override;
+
+  /// Whether a collective call with so many bytes from this rank is small enough to be kept.
+  bool small(std::int64_t bytes) const { return bytes >= 0 && bytes <= most_; }
+  /// Keeps a put; NodeSegments::put.
+  Status put(const Put& put);
+
+  void write_out(bool in_signal) noexcept override;
+
+  NodeSegments segments;
+
+ private:
+  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path);
+
+  SegmentMemory& memory_;
+  std::string path_;
+  int fd_;  // for the end of the process: by then the name may be another file's
+  std::int64_t most_ = 0;
+  Counters* counters_ = nullptr;
+};
+
+}  // namespace forebay

@@ -1,0 +1,500 @@
+// Locks: the directory's is held for looking up and for giving a segment to another range, never while waiting
+// for a segment's; a segment's may be held when the directory's is taken.
+#include "engine/node_segments.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "exchange/dirty_map.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kBatch = 512;
+constexpr std::size_t kMostPieces = 1024;
+constexpr std::int64_t kLeastSegment = 64 << 10;
+constexpr int kSegmentsPerRank = 4;
+constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
+
+// A signal handler asks whether its thread was in the middle of something.
+volatile std::sig_atomic_t inside = 0;
+
+std::int64_t now() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+void make_lock(pthread_mutex_t& lock) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+/// Calls f(word, bits) for the words that [begin, end) touches.
+template <class F>
+void for_each_word(std::int64_t begin, std::int64_t end, F&& f) {
+  while (begin < end) {
+    const std::int64_t word = begin >> 6;
+    const std::int64_t word_end = std::min(end, (word + 1) << 6);
+    const std::uint64_t bits = (kAllBits >> (64 - (word_end - begin))) << (begin & 63);
+    f(word, bits);
+    begin = word_end;
+  }
+}
+
+}  // namespace
+
+struct alignas(128) NodeSegments::Segment {
+  pthread_mutex_t lock;
+  std::atomic<std::int64_t> index;  // it stands for [index, index + 1) * bytes_ of the file; -1: for nothing
+  std::atomic<int> next;            // in its chain
+  std::atomic<std::int64_t> used;   // when, in uses of the directory
+  // under the lock; read without it by who only wants to know roughly
+  std::atomic<std::int64_t> dirty;  // bytes
+  std::atomic<std::int64_t> since;  // of the oldest of them
+};
+
+/// The directory's lock.
+class NodeSegments::Lock {
+ public:
+  explicit Lock(NodeSegments& of) : of_(of) { take(); }
+  ~Lock() {
+    if (held_) give();
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  void take() {
+    inside = inside + 1;
+    if (pthread_mutex_lock(&of_.directory_->lock) == EOWNERDEAD) {
+      of_.rebuild();
+      pthread_mutex_consistent(&of_.directory_->lock);
+    }
+    held_ = true;
+  }
+  void give() {
+    pthread_mutex_unlock(&of_.directory_->lock);
+    inside = inside - 1;
+    held_ = false;
+  }
+
+ private:
+  NodeSegments& of_;
+  bool held_ = false;
+};
+
+std::int64_t NodeSegments::choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks) {
+  const std::int64_t share = memory / (std::int64_t{kSegmentsPerRank} * ranks);
+  std::int64_t bytes = stripe;
+  while (bytes % 128 == 0 && bytes / 2 >= kLeastSegment && bytes + bytes / 8 > share) bytes /= 2;
+  return std::max<std::int64_t>(bytes / 64 * 64, 64);
+}
+
+/// Where the parts lie in memory.
+struct NodeSegments::Places {
+  Places(std::int64_t segment_bytes, int count) {
+    const auto n = static_cast<std::size_t>(count);
+    const auto bytes = static_cast<std::size_t>(segment_bytes);
+    segments = round_up(sizeof(Directory), 128);
+    heads = segments + n * sizeof(Segment);
+    maps = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
+    data = round_up(maps + n * bytes / 8, 4096);
+    end = data + n * bytes;
+  }
+  std::size_t segments, heads, maps, data, end;
+};
+
+std::size_t NodeSegments::bytes_needed(std::int64_t segment_bytes, int count) {
+  return Places(segment_bytes, count).end;
+}
+
+NodeSegments::NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank)
+    : ranks_(ranks), rank_(rank), bytes_(segment_bytes), count_(count), buckets_(2 * count) {
+  auto* at = static_cast<std::byte*>(memory);
+  const Places places(segment_bytes, count);
+  directory_ = reinterpret_cast<Directory*>(at);
+  segments_ = reinterpret_cast<Segment*>(at + places.segments);
+  heads_ = reinterpret_cast<std::atomic<int>*>(at + places.heads);
+  maps_ = at + places.maps;
+  data_ = at + places.data;
+}
+
+void NodeSegments::initialize() {
+  make_lock(directory_->lock);
+  directory_->kept = 0;
+  directory_->uses = 0;
+  for (int i = 0; i < buckets_; ++i) heads_[i] = -1;
+  for (int i = 0; i < count_; ++i) {
+    Segment& s = segments_[i];
+    make_lock(s.lock);
+    s.index = -1;
+    s.next = -1;
+    s.used = 0;
+    if (s.dirty != 0) std::memset(words(i), 0, static_cast<std::size_t>(bytes_ / 8));
+    s.dirty = 0;
+    s.since = 0;
+  }
+}
+
+void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age) {
+  storage_ = &storage;
+  counters_ = &counters;
+  most_age_ = most_age;
+  looked_ = std::chrono::steady_clock::now();
+  pieces_.reserve(kMostPieces);
+  order_.reserve(static_cast<std::size_t>(count_));
+}
+
+std::uint64_t* NodeSegments::words(int segment) const {
+  return reinterpret_cast<std::uint64_t*>(maps_ + segment * (bytes_ / 8));
+}
+
+std::byte* NodeSegments::data(int segment) const {
+  return data_ + segment * bytes_;
+}
+
+// ---- finding and locking ----
+
+int NodeSegments::find(std::int64_t index) const {
+  int s = heads_[index % buckets_].load(std::memory_order_relaxed);
+  while (s >= 0 && segments_[s].index.load(std::memory_order_relaxed) != index)
+    s = segments_[s].next.load(std::memory_order_relaxed);
+  return s;
+}
+
+void NodeSegments::bind(int segment, std::int64_t index) {
+  Segment& s = segments_[segment];
+  if (const std::int64_t before = s.index.load(std::memory_order_relaxed); before >= 0) {
+    std::atomic<int>* link = &heads_[before % buckets_];
+    while (link->load(std::memory_order_relaxed) != segment)
+      link = &segments_[link->load(std::memory_order_relaxed)].next;
+    link->store(s.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  s.index.store(index, std::memory_order_relaxed);
+  std::atomic<int>& head = heads_[index % buckets_];
+  s.next.store(head.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  head.store(segment, std::memory_order_relaxed);
+}
+
+// Somebody died in here: the segments say where they belong.
+void NodeSegments::rebuild() {
+  for (int i = 0; i < buckets_; ++i) heads_[i] = -1;
+  for (int i = 0; i < count_; ++i) {
+    const std::int64_t index = segments_[i].index;
+    if (index < 0) continue;
+    segments_[i].next = heads_[index % buckets_].load();
+    heads_[index % buckets_] = i;
+  }
+}
+
+// Somebody died while he filled or wrote it. What he had marked is there; the sum may not be.
+void NodeSegments::recover(int segment) {
+  std::int64_t dirty = 0;
+  const std::uint64_t* const map = words(segment);
+  for (std::int64_t i = 0; i < bytes_ / 64; ++i) dirty += std::popcount(map[i]);
+  Segment& s = segments_[segment];
+  directory_->kept += dirty - s.dirty.exchange(dirty);
+  pthread_mutex_consistent(&s.lock);
+}
+
+void NodeSegments::lock(int segment) {
+  inside = inside + 1;
+  if (pthread_mutex_lock(&segments_[segment].lock) == EOWNERDEAD) recover(segment);
+}
+
+bool NodeSegments::try_lock(int segment) {
+  inside = inside + 1;
+  const int result = pthread_mutex_trylock(&segments_[segment].lock);
+  if (result == EOWNERDEAD) recover(segment);
+  if (result == 0 || result == EOWNERDEAD) return true;
+  inside = inside - 1;
+  return false;
+}
+
+void NodeSegments::unlock(int segment) {
+  pthread_mutex_unlock(&segments_[segment].lock);
+  inside = inside - 1;
+}
+
+int NodeSegments::lock_present(std::int64_t index) {
+  for (;;) {
+    int s = -1;
+    {
+      const Lock directory(*this);
+      s = find(index);
+    }
+    if (s < 0) return -1;
+    lock(s);
+    if (segments_[s].index.load(std::memory_order_relaxed) == index) return s;
+    unlock(s);  // it was given to another range in between
+  }
+}
+
+// One to give to another range, locked: a free one, else that which nobody has used for longest, but for those
+// that somebody uses now. -1: all are in use.
+int NodeSegments::lock_victim() {
+  for (std::int64_t after = -2;;) {
+    int oldest = -1;
+    std::int64_t least = 0;
+    for (int i = 0; i < count_; ++i) {
+      const bool is_free = segments_[i].index.load(std::memory_order_relaxed) < 0;
+      const std::int64_t used = is_free ? -1 : segments_[i].used.load(std::memory_order_relaxed);
+      if (used > after && (oldest < 0 || used < least)) oldest = i, least = used;
+    }
+    if (oldest < 0 || try_lock(oldest)) return oldest;
+    after = least;
+  }
+}
+
+// The segment for a range, locked. -1: another would have had to give way, and its bytes could not be written.
+int NodeSegments::acquire(std::int64_t index, Status& status) {
+  const auto use = [&](int s) {
+    segments_[s].used.store(directory_->uses.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+  };
+  for (;;) {
+    Lock directory(*this);
+    if (const int s = find(index); s >= 0) {
+      use(s);
+      directory.give();
+      lock(s);
+      if (segments_[s].index.load(std::memory_order_relaxed) == index) return s;
+      unlock(s);
+      continue;
+    }
+    const int victim = lock_victim();
+    if (victim < 0) {
+      directory.give();
+      sched_yield();
+      continue;
+    }
+    if (segments_[victim].dirty.load(std::memory_order_relaxed) > 0) {
+      // It can be found until its bytes are in the file.
+      directory.give();
+      if (Status written = write(victim); !written.ok()) {
+        unlock(victim);
+        status.update(std::move(written));
+        return -1;
+      }
+      directory.take();
+      if (find(index) >= 0) {
+        directory.give();
+        unlock(victim);
+        continue;
+      }
+    }
+    bind(victim, index);
+    use(victim);
+    return victim;
+  }
+}
+
+// ---- bytes ----
+
+void NodeSegments::mark(int segment, std::span<const Run> runs) {
+  Segment& s = segments_[segment];
+  std::uint64_t* const map = words(segment);
+  const std::int64_t origin = s.index.load(std::memory_order_relaxed) * bytes_;
+  std::int64_t fresh = 0;
+  for (const Run& run : runs) {
+    const std::int64_t begin = run.file - origin;
+    for_each_word(begin, begin + run.length, [&](std::int64_t word, std::uint64_t bits) {
+      fresh += std::popcount(bits & ~map[word]);
+      map[word] |= bits;
+    });
+  }
+  const std::int64_t before = s.dirty.load(std::memory_order_relaxed);
+  if (before == 0) s.since.store(now(), std::memory_order_relaxed);
+  s.dirty.store(before + fresh, std::memory_order_relaxed);
+  directory_->kept.fetch_add(fresh, std::memory_order_release);
+}
+
+void NodeSegments::clear(int segment, std::int64_t begin, std::int64_t end) {
+  std::uint64_t* const map = words(segment);
+  std::int64_t gone = 0;
+  for_each_word(begin, end, [&](std::int64_t word, std::uint64_t bits) {
+    gone += std::popcount(bits & map[word]);
+    map[word] &= ~bits;
+  });
+  segments_[segment].dirty.fetch_sub(gone, std::memory_order_relaxed);
+  directory_->kept.fetch_sub(gone, std::memory_order_release);
+}
+
+Status NodeSegments::write(int segment) {
+  Segment& s = segments_[segment];
+  if (s.dirty.load(std::memory_order_relaxed) == 0) return {};
+  const std::int64_t origin = s.index.load(std::memory_order_relaxed) * bytes_;
+  Status status;
+  const auto flush = [&] {
+    if (status.ok() && !pieces_.empty()) status = storage_->write(pieces_);
+    pieces_.clear();
+  };
+  for_each_bit_run(words(segment), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
+    pieces_.push_back({origin + begin, data(segment) + begin, length});
+    counters_->count_write(origin + begin, length, bytes_);
+    if (pieces_.size() == kMostPieces) flush();
+  });
+  flush();
+  if (status.ok()) clear(segment, 0, bytes_);
+  return status;
+}
+
+/// Calls f(index, runs, more) for the runs in each segment's range; more() takes the next ones of the same range.
+template <class F>
+void NodeSegments::walk(Cursor& cursor, F&& f) {
+  std::array<Run, kBatch> batch;
+  cursor.start(bytes_);
+  for (std::int64_t next = cursor.peek(); next != kNoOffset; next = cursor.peek()) {
+    const std::int64_t index = next / bytes_;
+    const std::int64_t limit = (index + 1) * bytes_;
+    const auto take = [&] { return std::span<const Run>(batch.data(), cursor.take(limit, batch)); };
+    const std::span<const Run> runs = take();
+    if (!runs.empty() && !f(index, runs, take)) return;
+  }
+}
+
+Status NodeSegments::put(const Put& put) {
+  Status status;
+  walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
+    const int segment = acquire(index, status);
+    if (segment < 0) return false;
+    for (; !runs.empty(); runs = more()) {
+      put.source->produce(runs, data(segment), index * bytes_);
+      mark(segment, runs);
+      counters_->pieces += static_cast<std::int64_t>(runs.size());
+      for (const Run& run : runs) counters_->bytes += run.length;
+    }
+    // Where this fails, the bytes stay, and who drains next hears of it.
+    if (segments_[segment].dirty.load(std::memory_order_relaxed) == bytes_) (void)write(segment);
+    unlock(segment);
+    return true;
+  });
+  return status;
+}
+
+/// Calls f(segment, its file range) with the lock held, for those that are dirty and meet the range.
+template <class F>
+void NodeSegments::for_each_in(Extent range, F&& f) {
+  if (range.empty() || kept() == 0) return;
+  const std::int64_t first = range.begin / bytes_;
+  const std::int64_t last = (range.end - 1) / bytes_;
+  const auto visit = [&](int s) {
+    const std::int64_t origin = segments_[s].index.load(std::memory_order_relaxed) * bytes_;
+    f(s, Extent{origin, origin + bytes_});
+    unlock(s);
+  };
+  if (last - first < count_ / 4) {
+    for (std::int64_t index = first; index <= last; ++index) {
+      if (const int s = lock_present(index); s >= 0) visit(s);
+    }
+    return;
+  }
+  // In the order of the file.
+  auto& there = order_;
+  there.clear();
+  for (int s = 0; s < count_; ++s) {
+    const std::int64_t index = segments_[s].index.load(std::memory_order_relaxed);
+    if (index >= first && index <= last && segments_[s].dirty.load(std::memory_order_relaxed) > 0)
+      there.emplace_back(index, s);
+  }
+  std::sort(there.begin(), there.end());
+  for (const auto& [index, s] : there) {
+    lock(s);
+    if (segments_[s].index.load(std::memory_order_relaxed) == index) {
+      visit(s);
+    } else {
+      unlock(s);
+    }
+  }
+}
+
+void NodeSegments::discard(Extent range) {
+  for_each_in(range, [&](int s, Extent whole) {
+    clear(s, std::max(range.begin, whole.begin) - whole.begin, std::min(range.end, whole.end) - whole.begin);
+  });
+}
+
+void NodeSegments::discard(Cursor& cursor) {
+  if (kept() == 0) return;
+  walk(cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
+    const int segment = lock_present(index);
+    for (; !runs.empty(); runs = more()) {
+      if (segment < 0) continue;
+      for (const Run& run : runs) {
+        const std::int64_t begin = run.file - index * bytes_;
+        clear(segment, begin, begin + run.length);
+      }
+    }
+    if (segment >= 0) unlock(segment);
+    return true;
+  });
+}
+
+Status NodeSegments::drain(Extent range) {
+  Status status;
+  for_each_in(range, [&](int s, Extent) { status.update(write(s)); });
+  return status;
+}
+
+Status NodeSegments::drain_share() {
+  Status status;
+  for_each_in({0, kNoOffset}, [&](int s, Extent whole) {
+    if (whole.begin / bytes_ % ranks_ == rank_) status.update(write(s));
+  });
+  return status;
+}
+
+void NodeSegments::drain_overdue() {
+  const auto at = std::chrono::steady_clock::now();
+  if (at - looked_ < std::min<std::chrono::steady_clock::duration>(std::chrono::seconds(1), most_age_)) return;
+  looked_ = at;
+  const std::int64_t oldest = (at - most_age_).time_since_epoch().count();
+  for_each_in({0, kNoOffset}, [&](int s, Extent) {
+    if (segments_[s].since.load(std::memory_order_relaxed) <= oldest) (void)write(s);
+  });
+}
+
+// ---- the end ----
+
+bool NodeSegments::write_out_in_signal(int fd) noexcept {
+  bool well = true;
+  // Where the signal came into the middle of something, nothing is locked: others may then write the same bytes
+  // at the same time, which does no harm.
+  const bool lockable = inside == 0;
+  const auto write_one = [&](int s) {
+    if (segments_[s].dirty.load(std::memory_order_relaxed) == 0) return;
+    const bool locked = lockable && try_lock(s);
+    const std::int64_t origin = segments_[s].index.load(std::memory_order_relaxed) * bytes_;
+    bool all = origin >= 0;
+    for_each_bit_run(words(s), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
+      while (length > 0 && all) {
+        const ssize_t n = ::pwrite(fd, data(s) + begin, static_cast<std::size_t>(length), origin + begin);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) all = false;
+        if (n > 0) begin += n, length -= n;
+      }
+    });
+    if (all && locked) clear(s, 0, bytes_);
+    if (locked) unlock(s);
+    well = well && all;
+  };
+  // Its own share first, then what the others have not written by then.
+  for (int s = 0; s < count_; ++s) {
+    if (segments_[s].index.load(std::memory_order_relaxed) % ranks_ == rank_) write_one(s);
+  }
+  for (int s = 0; s < count_; ++s) write_one(s);
+  return well;
+}
+
+}  // namespace forebay

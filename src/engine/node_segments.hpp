@@ -1,0 +1,122 @@
+// What the ranks of one node keep of one file together, in commit mode: pieces of the file in shared memory.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/status.hpp"
+#include "request/put.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+/// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it (TCIO's level 2)
+/// and knows which of its bytes were put. A byte of the file is kept once on the node, so that whoever puts
+/// last wins, in the order of time, and whoever writes past the segments takes the bytes he writes out of them
+/// first. That is why it is for communicators of one node: between nodes nobody could do this without the other
+/// side's help.
+///
+/// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
+/// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes it;
+/// a rank that dies in there leaves the lock to the next one.
+class NodeSegments {
+ public:
+  /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often halved
+  /// that each rank could have a few.
+  static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);
+  /// What `count` such segments take.
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count);
+
+  /// A view of memory (zeroed, page-aligned) that all ranks of the node share. One of them calls initialize()
+  /// before anybody does anything else.
+  NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
+  NodeSegments(const NodeSegments&) = delete;
+  NodeSegments& operator=(const NodeSegments&) = delete;
+  /// Also for the next file: forgets everything.
+  void initialize();
+
+  /// Where the file is, and how long bytes may stay.
+  void attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age);
+
+  /// Copies a put's bytes. A failure means that there was no place left because older bytes could not be
+  /// written; the put may be kept in part.
+  Status put(const Put& put);
+
+  /// Before somebody writes there past the segments: these bytes are not kept any more.
+  void discard(Extent range);
+  void discard(Cursor& cursor);
+
+  /// Writes what is kept within a range (more where a segment reaches further).
+  Status drain(Extent range);
+  Status drain() { return drain({0, kNoOffset}); }
+  /// This rank's part of the same, where all ranks do it at once.
+  Status drain_share();
+  /// Drains what is too old, now and then.
+  void drain_overdue();
+
+  /// The same with what a signal handler may do. False: not all could be written.
+  bool write_out_in_signal(int fd) noexcept;
+
+  /// Bytes that are kept by all ranks of the node together.
+  std::int64_t kept() const { return directory_->kept.load(std::memory_order_acquire); }
+  int count() const { return count_; }
+  std::int64_t segment_bytes() const { return bytes_; }
+
+ private:
+  struct Segment;
+  struct Directory {
+    pthread_mutex_t lock;
+    std::atomic<std::int64_t> kept;
+    std::atomic<std::int64_t> uses;
+  };
+  class Lock;
+  struct Places;
+
+  // Of the segments, all by number:
+  int find(std::int64_t index) const;
+  int acquire(std::int64_t index, Status& status);
+  int lock_victim();
+  int lock_present(std::int64_t index);
+  void bind(int segment, std::int64_t index);
+  void rebuild();
+  void lock(int segment);
+  bool try_lock(int segment);
+  void unlock(int segment);
+  void recover(int segment);
+  void mark(int segment, std::span<const Run> runs);
+  void clear(int segment, std::int64_t begin, std::int64_t end);
+  Status write(int segment);
+  template <class F>
+  void walk(Cursor& cursor, F&& f);
+  template <class F>
+  void for_each_in(Extent range, F&& f);
+  std::uint64_t* words(int segment) const;
+  std::byte* data(int segment) const;
+
+  int ranks_;
+  int rank_;
+  std::int64_t bytes_;  // of a segment
+  int count_;
+  int buckets_;
+  Directory* directory_;
+  std::atomic<int>* heads_;  // of the chains of segments whose numbers have the same remainder
+  Segment* segments_;
+  std::byte* maps_;
+  std::byte* data_;
+  Storage* storage_ = nullptr;
+  Counters* counters_ = nullptr;
+  std::chrono::steady_clock::duration most_age_{};
+  std::chrono::steady_clock::time_point looked_{};
+  std::vector<Piece> pieces_;
+  std::vector<std::pair<std::int64_t, int>> order_;
+};
+
+}  // namespace forebay
