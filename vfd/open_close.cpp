@@ -85,11 +85,6 @@ Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settin
   if (!status.ok()) return status;
   if (all[0] == 0) return {Code::peer, "the hints of another rank are wrong"};
   settings.enabled = all[1] != 0;
-  if (settings.mode != Mode::strict) {
-    if (f.rank == 0)
-      warn_once("forebay_mode=commit is not possible for HDF5 files yet, they are written in strict mode");
-    settings.mode = Mode::strict;
-  }
   return {};
 }
 
@@ -133,6 +128,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.amode = access_mode(flags);
   options.info = info.get();
   options.driver = "hdf5";
+  options.keeping = Keeping::by_node;
   if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok())
     return status;
   if (!options.settings.enabled) {
@@ -219,6 +215,7 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
     if (f.eoa == f.last_eoa) return {};
     if (f.eoa > static_cast<haddr_t>(INT64_MAX))
       return {Code::bad_argument, "the file is larger than MPI can address"};
+    if (Status status = f.core->flush(); !status.ok()) return status;
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
     if (!f.context->get_mpi_file_flushing()) MPI_Barrier(f.comm);
     std::int64_t size = 0;

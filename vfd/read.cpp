@@ -107,6 +107,7 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   auto* memory = const_cast<std::byte*>(request.memory());
   const bool collective = f.collective();
   if (f.atomic()) {
+    status.update(collective ? f.core->flush() : f.core->flush_alone());
     status.update(read_atomic(f, puts, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
     status = read_on_root(f, puts, memory, std::move(status));
@@ -139,12 +140,14 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       }
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
+      if (Status status = f.core->flush(); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
     if (!f.atomic())
       return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     Request request(Direction::read);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
+    if (Status status = f.core->flush_alone(); !status.ok()) return status;
     return read_atomic(f, request.puts(), static_cast<std::byte*>(buffer), false);
   });
 }

@@ -31,6 +31,7 @@ ChainCursor::ChainCursor(std::vector<Segment> segments, Direction direction, Wal
   hull_ = segments_.front().hull;
   for (const Segment& segment : segments_) {
     hull_.end = std::max(hull_.end, segment.hull.end);
+    bytes_ += segment.bytes;
     bits |= segment.one_run ? segment.hull.begin | segment.bytes : segment.pair.file | segment.pair.element;
   }
   alignment_ = bits & -bits;

@@ -33,6 +33,7 @@ class ChainCursor final : public Cursor {
   ChainCursor(std::vector<Segment> segments, Direction direction, WalkFailure& failure);
 
   Extent hull() const override { return hull_; }
+  std::int64_t bytes() const override { return bytes_; }
   std::int64_t alignment() const override { return alignment_; }
   void start(std::int64_t round_bytes) override;
   std::int64_t peek() override;
@@ -45,6 +46,7 @@ class ChainCursor final : public Cursor {
   Direction direction_;
   WalkFailure& failure_;
   Extent hull_;
+  std::int64_t bytes_ = 0;
   std::int64_t alignment_ = 1;
   std::int64_t round_ = 1;
   std::size_t at_ = 0;

@@ -1,5 +1,7 @@
 // HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective
-// one returns on no rank before they are there from all ranks.
+// one returns on no rank before they are there from all ranks. In commit mode so do metadata, what comes by vector (fill
+// values of chunks, and filtered chunks: HDF5 counts on their being there), and what comes byte by byte (rank 0's fill
+// values of a contiguous dataset: the others write data over them next).
 #include "driver.hpp"
 #include "engine/agreement.hpp"
 #include "errors.hpp"
@@ -21,7 +23,7 @@ Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
 }
 
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
-Status write_request(DriverFile& f, Request& request, Status status) {
+Status write_request(DriverFile& f, Request& request, Status status, When when) {
   std::span<const Put> puts;
   if (status.ok()) {
     status = contained([&] {
@@ -32,15 +34,16 @@ Status write_request(DriverFile& f, Request& request, Status status) {
   const bool collective = f.collective();
   f.eof = HADDR_UNDEF;
   if (f.atomic()) {
+    status.update(collective ? f.core->flush() : f.core->flush_alone());
     status.update(write_atomic(f, puts, request.memory(), collective));
   } else if (collective) {
     // Also where the program asked for individual transfers within a collective call: all ranks are here all
     // the same.
-    Status written = f.core->write_all(puts);
+    Status written = f.core->write_all(puts, {}, when);
     if (f.sync_required) written.update(f.core->sync());
     status.update(std::move(written));
   } else if (!puts.empty()) {
-    status.update(f.core->write(puts));
+    status.update(f.core->write(puts, when));
   }
   status.update(request.failure());
   return status;
@@ -64,8 +67,8 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
       f.eof = HADDR_UNDEF;
-      const Status status =
-          contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); });
+      Status status = f.core->flush();  // MPI-IO knows nothing of what is kept
+      status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       return agree_outcome(f.comm, status);
     }
     f.eof = HADDR_UNDEF;
@@ -73,7 +76,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
     if (f.atomic()) {
       Request request(Direction::write);
       status = request.add_bytes(addr, size, buffer);
-      status = write_request(f, request, std::move(status));
+      status = write_request(f, request, std::move(status), When::before_return);
     } else {
       status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     }
@@ -90,7 +93,7 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
     Request request(Direction::write);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
     const bool alone = !f.collective();
-    status = write_request(f, request, std::move(status));
+    status = write_request(f, request, std::move(status), When::before_return);
     return alone && count > 0 ? without_leaving_others(f, types[0], std::move(status)) : status;
   });
 }
@@ -108,7 +111,8 @@ herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, 
     Status status = contained([&] {
       return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
     });
-    return write_request(f, request, std::move(status));
+    const When when = type == H5FD_MEM_DRAW ? When::as_the_mode_says : When::before_return;
+    return write_request(f, request, std::move(status), when);
   });
 }
 

@@ -223,7 +223,7 @@ void File::State::discard(std::span<const Put> puts) {
   }
 }
 
-Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max) {
+Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
@@ -250,7 +250,7 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
   }
 
   if (s.behind) return s.write_behind(live, std::move(mine), agree_max, false);
-  if (s.on_node) return s.write_all_on_node(live, std::move(mine), agree_max);
+  if (s.on_node) return s.write_all_on_node(live, std::move(mine), agree_max, when);
   return s.flush_together(live, std::move(mine), agree_max);
 }
 
@@ -367,7 +367,7 @@ Flush File::State::flush_over(Window& window) {
   return flush;
 }
 
-Status File::write(std::span<const Put> puts) {
+Status File::write(std::span<const Put> puts, When when) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::write);
   ++s.counters.independent_writes;
@@ -377,10 +377,14 @@ Status File::write(std::span<const Put> puts) {
     return {};
   }
   if (s.behind) return s.write_behind_alone(puts);
-  if (s.on_node) return s.write_alone_on_node(puts);
+  if (s.on_node) return s.write_alone_on_node(puts, when);
+  return s.write_now(puts);
+}
+
+Status File::State::write_now(std::span<const Put> puts) {
   Status status;
   for (const Put& put : puts) {
-    status.update(s.bypass.write(put, s.layout.stripe_bytes(), *s.storage, s.counters));
+    status.update(bypass.write(put, layout.stripe_bytes(), *storage, counters));
     if (!status.ok()) break;
   }
   return status;

@@ -21,6 +21,9 @@ namespace forebay {
 /// calls of any rank; files on several nodes are strict.
 enum class Keeping { nothing, by_rank, by_node };
 
+/// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
+enum class When { as_the_mode_says, before_return };
+
 /// How a driver opens a file.
 struct FileOptions {
   std::string path;               ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
@@ -50,11 +53,13 @@ class File {
   /// ranks; in commit mode they are, or they are copied and go there with a later flush. A collective flush
   /// that fails keeps what it could not write for the next one, and what was put by the call that flushed is
   /// not kept. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same
-  /// message (at most 8), in place; they are reduced also where the write fails.
-  Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {});
+  /// message (at most 8), in place; they are reduced also where the write fails. `when`: before_return on one rank
+  /// is enough (for files that the node keeps).
+  Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {},
+                   When when = When::as_the_mode_says);
 
   /// Independent write of this rank's puts; in the file on return, or kept as above.
-  Status write(std::span<const Put> puts);
+  Status write(std::span<const Put> puts, When when = When::as_the_mode_says);
 
   /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
   Status flush();

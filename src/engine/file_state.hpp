@@ -47,6 +47,7 @@ struct File::State {
   void choose_layout();
 
   Flush flush_over(Window& window);
+  Status write_now(std::span<const Put> puts);
   Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
   void agree_least(Window* window, std::span<std::int64_t> values);
@@ -60,8 +61,9 @@ struct File::State {
   Status write_behind_alone(std::span<const Put> puts);
 
   // keep_on_node.cpp: the same for what the node keeps
-  Status write_all_on_node(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
-  Status write_alone_on_node(std::span<const Put> puts);
+  Status write_all_on_node(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
+                           When when);
+  Status write_alone_on_node(std::span<const Put> puts, When when);
   Status flush_node();
   void meet_on_node();
 

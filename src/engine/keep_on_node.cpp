@@ -1,5 +1,5 @@
-// One file's calls where its node keeps what is put. Each rank copies for itself; collective calls only agree on
-// whether they are kept, which also puts them in order.
+// One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on whether
+// they are kept.
 #include <array>
 #include <new>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace forebay {
 
-Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
-                                      std::span<std::int64_t> agree_max) {
+Status File::State::write_all_on_node(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
+                                      When when) {
   // As the least of each value.
   enum : std::size_t { kWell, kSmall, kOwn };
   std::array<std::int64_t, kOwn + kMostAgreed> values{};
@@ -20,7 +20,7 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
   values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = on_node->small(bytes) ? 0 : -1;
+  values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
   Window* window = nullptr;
   Status windowed = nodes->window(layout.round_bytes(), window);
@@ -30,17 +30,19 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
 
-  // All have entered, so what they put in earlier calls is there, and what is put now comes later.
+  // All have entered: what is put now comes after whatever they did before. And all leave together, so that what
+  // any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
   if (values[kWell] == 0 && values[kSmall] == 0) {
     ++counters.pooled_calls;
-    for (const Put& put : puts) {
+    counters.pooled_requests += static_cast<std::int64_t>(puts.size());
+    {
       const StageTimer timer(counters, Stage::pool);
-      ++counters.pooled_requests;
-      mine.update(on_node->put(put));
+      for (const Put& put : puts) mine.update(on_node->put(put));
     }
-    // The others do not wait for this rank here: they hear of it at the next sync.
-    if (!mine.ok()) deferred.update(mine);
-    return mine;
+    std::int64_t well = mine.ok() ? 0 : -1;
+    const StageTimer timer(counters, Stage::agree);
+    agree_least(window, {&well, 1});
+    return well == 0 ? Status{} : spread_failure(comm.get(), mine);
   }
   std::vector<Put> rest;
   try {
@@ -57,7 +59,11 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
   return flush_together(rest, std::move(mine), {});
 }
 
-Status File::State::write_alone_on_node(std::span<const Put> puts) {
+Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
+  if (when == When::before_return) {
+    for (const Put& put : puts) on_node->segments.discard(*put.cursor);
+    return write_now(puts);
+  }
   std::vector<Put> rest;
   try {
     rest.assign(puts.begin(), puts.end());

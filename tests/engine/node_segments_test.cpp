@@ -1,0 +1,160 @@
+// What becomes of segments when a rank dies in the middle of them, or is told to end there.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/node_segments.hpp"
+#include "request/memory_source.hpp"
+#include "request/strided.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kBytes = 4096;
+constexpr int kCount = 4;
+
+/// Produces half of what is wanted, then ends the process or lets it run into a signal handler.
+class DyingSource final : public Source {
+ public:
+  explicit DyingSource(void (*end)()) : end_(end) {}
+  void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
+    std::memset(destination + (runs[0].file - origin), 7, static_cast<std::size_t>(runs[0].length / 2));
+    end_();
+  }
+
+ private:
+  void (*end_)();
+};
+
+class NodeSegmentsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    bytes_ = NodeSegments::bytes_needed(kBytes, kCount);
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory_, MAP_FAILED);
+    fd_ = ::mkstemp(path_.data());
+    ASSERT_GE(fd_, 0);
+    ASSERT_TRUE(open_posix_storage(path_, true, storage_).ok());
+    segments_ = std::make_unique<NodeSegments>(memory_, kBytes, kCount, 2, 0);
+    segments_->initialize();
+    segments_->attach(*storage_, counters_, std::chrono::seconds(100));
+  }
+  void TearDown() override {
+    ::unlink(path_.c_str());
+    ::close(fd_);
+    ::munmap(memory_, bytes_);
+  }
+
+  Status put(std::int64_t at, std::int64_t length, int value) {
+    const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
+    StridedCursor cursor(at, 0, length, {});
+    MemorySource source(data.data());
+    return segments_->put({&cursor, &source});
+  }
+  std::vector<int> file(std::int64_t at, std::int64_t length) {
+    std::vector<unsigned char> got(static_cast<std::size_t>(length), 0xee);
+    const ssize_t n = ::pread(fd_, got.data(), got.size(), at);
+    got.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
+    return {got.begin(), got.end()};
+  }
+
+  /// Another rank of the node.
+  template <class F>
+  int in_child(F&& f) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      f();
+      ::_exit(99);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+
+  std::string path_ = "/tmp/node_segments_XXXXXX";
+  int fd_ = -1;
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+  Counters counters_;
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<NodeSegments> segments_;
+};
+
+TEST_F(NodeSegmentsTest, ADeadRankLeavesItsLock) {
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  const int status = in_child([&] {
+    StridedCursor cursor(100, 0, 1000, {});
+    DyingSource source([] { ::_exit(3); });
+    (void)segments_->put({&cursor, &source});
+  });
+  ASSERT_EQ(WEXITSTATUS(status), 3);
+  ASSERT_TRUE(put(20, 10, 2).ok());
+  EXPECT_EQ(segments_->kept(), 20);
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(segments_->kept(), 0);
+  EXPECT_EQ(file(0, 10), std::vector<int>(10, 1));
+  EXPECT_EQ(file(20, 100), std::vector<int>(10, 2));  // nothing of what was half put
+}
+
+// A rank that was killed does not take away what it had put.
+TEST_F(NodeSegmentsTest, TheOthersWriteWhatADeadRankPut) {
+  in_child([&] {
+    (void)put(50, 500, 4);
+    ::kill(::getpid(), SIGKILL);
+  });
+  EXPECT_EQ(segments_->kept(), 500);
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(50, 500), std::vector<int>(500, 4));
+}
+
+TEST_F(NodeSegmentsTest, ASignalInTheMiddleWritesAllTheSame) {
+  static NodeSegments* segments = nullptr;
+  static int fd = -1;
+  segments = segments_.get();
+  fd = fd_;
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  ASSERT_TRUE(put(3 * kBytes, 10, 3).ok());
+  const int status = in_child([&] {
+    ::signal(SIGTERM, [](int) { ::_exit(segments->write_out_in_signal(fd) ? 5 : 6); });
+    StridedCursor cursor(100, 0, 1000, {});
+    DyingSource source([] { ::raise(SIGTERM); });
+    (void)segments_->put({&cursor, &source});
+  });
+  ASSERT_EQ(WEXITSTATUS(status), 5);
+  EXPECT_EQ(file(0, 10), std::vector<int>(10, 1));
+  EXPECT_EQ(file(3 * kBytes, 100), std::vector<int>(10, 3));
+  ASSERT_TRUE(put(20, 10, 2).ok());  // the lock is free
+}
+
+TEST_F(NodeSegmentsTest, TheLongestUnusedGivesWay) {
+  for (int i = 0; i < kCount; ++i) ASSERT_TRUE(put(i * kBytes, 10, i + 1).ok());
+  ASSERT_TRUE(put(10, 10, 1).ok());
+  ASSERT_TRUE(put(100 * kBytes, 10, 9).ok());
+  EXPECT_EQ(file(kBytes, 10), std::vector<int>(10, 2));
+  EXPECT_EQ(file(0, 10), std::vector<int>(10, 0));  // before what was written, and not yet there
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(100 * kBytes, 20), std::vector<int>(10, 9));
+  EXPECT_EQ(file(0, 20), std::vector<int>(20, 1));
+}
+
+TEST_F(NodeSegmentsTest, WhatIsDiscardedIsNotWritten) {
+  ASSERT_TRUE(put(0, 3 * kBytes - 1, 1).ok());  // two are full and gone
+  EXPECT_EQ(segments_->kept(), kBytes - 1);
+  segments_->discard({2 * kBytes - 5, 2 * kBytes + 5});
+  segments_->discard({10 * kBytes, std::int64_t{1} << 40});
+  EXPECT_EQ(segments_->kept(), kBytes - 6);
+  ASSERT_TRUE(segments_->drain().ok());
+  std::vector<int> expected(static_cast<std::size_t>(3 * kBytes - 1), 1);
+  std::fill_n(expected.begin() + 2 * kBytes, 5, 0);
+  EXPECT_EQ(file(0, 4 * kBytes), expected);
+}
+
+}  // namespace
+}  // namespace forebay
