@@ -56,7 +56,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("HINTS");
   run_command
       ->add_option("--mode", run_options.mode,
-                   "when bytes must be in the file: strict, or commit (gathered over calls; PnetCDF)")
+                   "when bytes must be in the file: strict, or commit (gathered over calls)")
       ->type_name("MODE");
   run_command->add_flag("--verbose", run_options.verbose,
                         "tell what is set and which driver each library runs on");

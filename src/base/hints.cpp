@@ -57,7 +57,7 @@ const auto& entries() {
       Entry{{"forebay_mode", "strict | commit", "strict",
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
              "commit: after a flush, sync, close or read; until then small writes are gathered over many "
-             "calls. PnetCDF files only, so far; HDF5 files are strict."},
+             "calls, on several nodes only those of PnetCDF."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
