@@ -64,7 +64,8 @@ class File {
   void count_at_exit(std::int64_t offset, int width, std::int64_t value);
 
   /// Independent contiguous write and read, past what is kept for write_at, after what this rank keeps has
-  /// been written for read_at. Zero bytes are read past the end of the file.
+  /// been written for read_at. Zero bytes are read past the end of the file. Whether the program wrote or a
+  /// library of its own accord, the caller knows: counters().independent_writes is left to it.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 
