@@ -18,7 +18,7 @@ if(NOT FOREBAY_ONLY_PURE)
   if(FOREBAY_BUILD_BENCH)
     find_package(benchmark REQUIRED)
   endif()
-  if(FOREBAY_BUILD_TESTS OR FOREBAY_BUILD_EXAMPLES)
+  if(FOREBAY_BUILD_TESTS)
     # Only the header-only Kokkos face uses it, with whatever Kokkos the program has.
     find_package(Kokkos 4 QUIET)
     if(NOT Kokkos_FOUND)

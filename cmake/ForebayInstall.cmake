@@ -59,15 +59,14 @@ if(TARGET forebay_pnetcdf)
                      "-Wl,--no-as-needed -lforebay_pnetcdf ${PnetCDF_LIBRARY}")
 endif()
 if(TARGET forebay_pnetcdf_archive)
-  # For programs linked with PnetCDF's archive: pkg-config --static --libs forebay-pnetcdf-static. Driver and PnetCDF refer to
-  # each other. Another PnetCDF of the same release: pkg-config --define-variable=pnetcdf=/its/libpnetcdf.a ...
+  # For programs linked with PnetCDF's archive: pkg-config --libs forebay-pnetcdf-static. Driver and PnetCDF refer to
+  # each other. Nothing is private, so that a forgotten --static does no harm. Another PnetCDF of the same release: pkg-config --define-variable=pnetcdf=/its/libpnetcdf.a ...
   get_filename_component(dir "${PnetCDF_LIBRARY}" DIRECTORY)
   set(FOREBAY_PC_VARIABLES "pnetcdf=${dir}/libpnetcdf.a")
   set(archives ${PnetCDF_ARCHIVES})
   list(REMOVE_ITEM archives "${dir}/libpnetcdf.a")
   list(JOIN archives " " archives)
-  set(FOREBAY_PC_PRIVATE "-lstdc++ -lm -pthread")
   forebay_pkg_config(
     forebay-pnetcdf-static "Forebay's PnetCDF driver, linked into the program" "-I${PnetCDF_INCLUDE_DIR}"
-    "-Wl,--wrap=ncmpio_inq_driver -Wl,--start-group -l:libforebay_pnetcdf.a \${pnetcdf} ${archives} -Wl,--end-group")
+    "-Wl,--wrap=ncmpio_inq_driver -Wl,--start-group -l:libforebay_pnetcdf.a \${pnetcdf} ${archives} -Wl,--end-group -lstdc++ -lm -pthread")
 endif()

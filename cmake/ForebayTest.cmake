@@ -8,6 +8,11 @@
 #                        SOURCES f.cpp... [LIBS lib...] | TARGET t | COMMAND c...)
 #     One test a rank count, called NAME.np4. SOURCES makes the program (with its own main) first.
 #     A test writes into its working directory, which is its own: two rank counts may run at once.
+#
+#   forebay_add_run_test(NAME SAYS regex [STATUS 0] [TRACES glob] [TIMEOUT 120] [PROCESSORS 2] [ENV K=V...]
+#                        [LABELS l...] COMMAND c...)
+#     A program that starts MPI itself: its exit status, something it prints, and that it leaves no TRACES
+#     behind in its working directory.
 
 # Several ranks share a core here, so ranks that wait must yield; the tcp transport has nothing to add on one machine.
 set(FOREBAY_MPI_TEST_ENV OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,sm)
@@ -89,4 +94,31 @@ function(forebay_add_mpi_test name)
                  TIMEOUT_SIGNAL_GRACE_PERIOD 5
                  ENVIRONMENT "${FOREBAY_MPI_TEST_ENV};${arg_ENV}")
   endforeach()
+endfunction()
+
+function(forebay_add_run_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SAYS;STATUS;TRACES;TIMEOUT;PROCESSORS" "COMMAND;ENV;LABELS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND OR NOT arg_SAYS)
+    message(FATAL_ERROR "forebay_add_run_test(${name}): bad arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(default IN ITEMS "STATUS 0" "TIMEOUT 120" "PROCESSORS 2")
+    separate_arguments(default)
+    list(POP_FRONT default key)
+    if(NOT DEFINED arg_${key})
+      set(arg_${key} ${default})
+    endif()
+  endforeach()
+  set(dir "${CMAKE_CURRENT_BINARY_DIR}/run/${name}")
+  file(MAKE_DIRECTORY "${dir}")
+  add_test(
+    NAME ${name}
+    COMMAND ${CMAKE_COMMAND} "-DRUN=${arg_COMMAND}" -DSTATUS=${arg_STATUS} "-DSAYS=${arg_SAYS}" "-DTRACES=${arg_TRACES}"
+            -P ${PROJECT_SOURCE_DIR}/cmake/check_run.cmake
+    WORKING_DIRECTORY "${dir}")
+  set_tests_properties(
+    ${name}
+    PROPERTIES LABELS "mpi;${arg_LABELS}"
+               TIMEOUT ${arg_TIMEOUT}
+               PROCESSORS ${arg_PROCESSORS}
+               ENVIRONMENT "${FOREBAY_MPI_TEST_ENV};${arg_ENV}")
 endfunction()

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "attach.hpp"
+#include "base/speaker.hpp"
 #include "drain.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
@@ -87,6 +88,9 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0) warn_once(status.message() + stock_is_used);
+  } else if (verbose()) {
+    warn_once(std::string("PnetCDF runs on Forebay's driver, ") +
+              (file.core->commits() ? "commit" : "strict"));
   }
 }
 

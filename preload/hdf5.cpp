@@ -88,7 +88,7 @@ const Attached* driver_for(const Definition& stock_set, const void* caller, uint
   if (!tried) {
     tried = true;
     if (attach(stock_set, caller, reason)) {
-      if (verbose()) say("HDF5 (%s) runs on Forebay's driver", library.path);
+      if (verbose()) say("Forebay's driver is loaded for HDF5 (%s)", library.path);
       return &attached;
     }
   } else {

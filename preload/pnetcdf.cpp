@@ -69,7 +69,8 @@ const void* table_for(Definition& stock, const void* stock_table) {
   if (library != nullptr) return attach(stock_table, stock.handle());  // says that one is served already
   library = object.start;
   answer = attach(stock_table, stock.keep());
-  if (answer != stock_table && verbose()) say("PnetCDF (%s) runs on Forebay's driver", display_name(object));
+  if (answer != stock_table && verbose())
+    say("Forebay's driver is loaded for PnetCDF (%s)", display_name(object));
   return answer;
 }
 

@@ -100,7 +100,7 @@ void add_pnetcdf_paths(const Installation& installation, const std::string& libr
     paths.push_back("forebay run, after forebay dropin: this PnetCDF hides its driver");
   }
   if (!installation.find("libforebay_pnetcdf.a").empty())
-    paths.push_back("linked with PnetCDF's archive (pkg-config --static --libs forebay-pnetcdf-static)");
+    paths.push_back("linked with PnetCDF's archive (pkg-config --libs forebay-pnetcdf-static)");
 }
 
 Json attach_paths(const Installation& installation, const Prober& prober, const std::string& library,

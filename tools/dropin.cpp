@@ -68,7 +68,7 @@ Status choose_library(const DropinOptions& options, DropinParts& parts) {
     return refuse("there is no shared PnetCDF " + parts.library +
                   "; name the one that programs use with --library (ldd PROGRAM shows it). Programs linked "
                   "with the archive "
-                  "need no drop-in but the flags of `pkg-config --static --libs forebay-pnetcdf-static`");
+                  "need no drop-in but the flags of `pkg-config --libs forebay-pnetcdf-static`");
   }
   const ElfFile file(parts.library);
   if (!file.is_native() || file.soname().empty())

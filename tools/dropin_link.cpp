@@ -2,6 +2,7 @@
 #include "dropin_link.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -46,7 +47,8 @@ std::string last_lines(const std::string& text, std::size_t count) {
   return at == trimmed.npos || at == 0 ? trimmed : trimmed.substr(at + 1);
 }
 
-Status explain_failed_link(const DropinParts& parts, const Outcome& outcome) {
+Status explain_failed_link(const DropinParts& parts, const std::vector<std::string>& command,
+                           const Outcome& outcome) {
   const std::string said = outcome.errors + outcome.output;
   if (outcome.status == -1) {
     return {Code::unsupported, outcome.timed_out ? parts.compiler + " was not done after five minutes"
@@ -59,8 +61,11 @@ Status explain_failed_link(const DropinParts& parts, const Outcome& outcome) {
             " is not position-independent code, so no shared library can be made of it; build PnetCDF with "
             "CFLAGS=-fPIC (or configure --with-pic) and name that archive with --archive"};
   }
+  const std::string end = last_lines(said, 12);
   return {Code::unsupported,
-          fmt::format("{} could not link the library:\n{}", parts.compiler, last_lines(said, 12))};
+          fmt::format("{} could not link the library: it ended with status {}{}{}\nThe command was: {}",
+                      parts.compiler, outcome.status, end.empty() ? " and printed nothing" : ":\n", end,
+                      fmt::join(command, " "))};
 }
 
 }  // namespace
@@ -108,7 +113,11 @@ Status link_dropin(const DropinParts& parts, const std::string& output) {
     path.replace(at, std::string_view("$ORIGIN").size(), origin);
   if (!path.empty()) command.push_back("-Wl,-rpath," + path);
   const Outcome outcome = run_program(command, current_environment(), link_limit);
-  return outcome.status == 0 ? Status{} : explain_failed_link(parts, outcome);
+  if (outcome.status != 0) return explain_failed_link(parts, command, outcome);
+  std::error_code error;
+  if (fs::is_regular_file(output, error)) return {};
+  return {Code::unsupported, fmt::format("{} made no library, though it ended well\nThe command was: {}",
+                                         parts.compiler, fmt::join(command, " "))};
 }
 
 }  // namespace forebay::tools

@@ -26,6 +26,33 @@ std::string if_file(const fs::path& path) {
   return fs::is_regular_file(path, error) ? path.lexically_normal().string() : std::string{};
 }
 
+std::vector<std::string> named_dropins() {
+  std::vector<std::string> folders;
+  std::istringstream named(environment("FOREBAY_DROPIN"));
+  for (std::string folder; std::getline(named, folder, ':');)
+    if (!folder.empty()) folders.push_back(folder);
+  return folders;
+}
+
+std::string dropin_in(const std::string& folder, const std::string& key, const std::string& soname) {
+  for (const fs::path& place : {fs::path(folder) / key, fs::path(folder)}) {
+    if (std::string found = if_file(place / soname); !found.empty()) return found;
+  }
+  return {};
+}
+
+// Some PnetCDF library, in the folder or in one that is named by a key.
+bool holds_any(const std::string& folder) {
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (error) break;
+    if (entry.depth() == 1) entry.disable_recursion_pending();
+    if (entry->path().filename().string().find("libpnetcdf.so") == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string installed_dropins(const Installation& installation) {
@@ -41,9 +68,7 @@ std::string own_dropins() {
 }
 
 std::vector<std::string> dropin_folders(const Installation& installation) {
-  std::vector<std::string> folders;
-  std::istringstream named(environment("FOREBAY_DROPIN"));
-  for (std::string folder; std::getline(named, folder, ':');) folders.push_back(folder);
+  std::vector<std::string> folders = named_dropins();
   folders.push_back(installed_dropins(installation));
   folders.push_back(own_dropins());
   std::erase(folders, "");
@@ -60,11 +85,33 @@ std::string find_dropin(const Installation& installation, const std::string& lib
   const std::string key = dropin_key(library);
   if (key.empty()) return {};
   for (const std::string& folder : dropin_folders(installation)) {
-    for (const fs::path& place : {fs::path(folder) / key, fs::path(folder)}) {
-      if (std::string found = if_file(place / soname); !found.empty()) return found;
-    }
+    if (std::string found = dropin_in(folder, key, soname); !found.empty()) return found;
   }
   return {};
+}
+
+std::vector<std::string> useless_dropin_folders(const std::string& library) {
+  std::vector<std::string> remarks;
+  const std::string soname = library.empty() ? "" : ElfFile(library).soname();
+  const std::string key = library.empty() ? "" : dropin_key(library);
+  const std::vector<std::string> folders = named_dropins();
+  std::vector<std::string> without;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error))
+      remarks.push_back("FOREBAY_DROPIN: there is no folder " + folder);
+    else if (!holds_any(folder))
+      remarks.push_back("FOREBAY_DROPIN: there is no PnetCDF library in " + folder);
+    else if (!key.empty() && dropin_in(folder, key, soname).empty())
+      without.push_back(folder);
+  }
+  // Of several folders one is enough.
+  if (!without.empty() && remarks.size() + without.size() == folders.size()) {
+    remarks.push_back("FOREBAY_DROPIN: there is no " + soname + " in " + without.front() +
+                      ", which would stand for " + library + "; `forebay dropin --library " + library +
+                      " --output FOLDER` makes it");
+  }
+  return remarks;
 }
 
 bool any_dropin(const Installation& installation) {

@@ -24,6 +24,10 @@ std::string dropin_key(const std::string& library);
 /// The drop-in that stands for the library; empty where none was made.
 std::string find_dropin(const Installation& installation, const std::string& library);
 
+/// What is wrong with the folders of FOREBAY_DROPIN, which somebody meant to be used: a sentence each. With
+/// the PnetCDF that the program loads, where that is known, also that none of them stands for it.
+std::vector<std::string> useless_dropin_folders(const std::string& library);
+
 /// Whether any drop-in can be found at all: most sites have none, and then nothing else need be asked.
 bool any_dropin(const Installation& installation);
 

@@ -4,10 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "base/speaker.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -28,13 +29,6 @@ bool is_file(const std::string& path) {
 }
 
 }  // namespace
-
-std::span<const char* const> rank_variables() {
-  // The shim looks at the same ones (preload/say.cpp).
-  static constexpr std::array names{"OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK",
-                                    "PALS_RANKID",          "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
-  return names;
-}
 
 std::optional<int> launcher_rank() {
   for (const char* name : rank_variables()) {

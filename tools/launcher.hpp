@@ -2,13 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 namespace forebay::tools {
-
-/// The variables in which launchers tell a process its rank, the most telling first.
-std::span<const char* const> rank_variables();
 
 /// This process's rank in the program, where a launcher tells it.
 std::optional<int> launcher_rank();

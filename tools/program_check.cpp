@@ -59,7 +59,7 @@ std::vector<std::string> unreachable_parts(const std::string& path) {
   if (findings.hdf5) is_linked("HDF5", "link the shared library (h5pcc -shlib)");
   if (findings.pnetcdf && !findings.forebay) {
     is_linked("PnetCDF",
-              "link it with `pkg-config --static --libs forebay-pnetcdf-static`, or link the shared library "
+              "link it with `pkg-config --libs forebay-pnetcdf-static`, or link the shared library "
               "(libpnetcdf.so)");
   }
   return parts;

@@ -1,12 +1,17 @@
 // forebay run: checks everything that can be checked, sets the environment, and becomes the program.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/edit_distance.hpp"
 #include "base/hints.hpp"
 #include "commands.hpp"
 #include "dropin_store.hpp"
@@ -48,12 +53,38 @@ Status gather_hints(const RunOptions& options, std::string& hints) {
   return {};
 }
 
+/// A sentence for each variable that is named almost as one of Forebay's: it would have no effect, and
+/// nothing would tell.
+std::vector<std::string> misspelt_variables() {
+  constexpr std::string_view known[] = {"FOREBAY_HINTS",   "FOREBAY_STATS",  "FOREBAY_ENABLE",
+                                        "FOREBAY_VERBOSE", "FOREBAY_LIBDIR", "FOREBAY_DROPIN"};
+  constexpr std::string_view of_the_checkout = "FOREBAY_STACK";
+  std::vector<std::string> remarks;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    if (!name.starts_with("FOREBAY") || name == of_the_checkout) continue;
+    if (std::find(std::begin(known), std::end(known), name) != std::end(known)) continue;
+    for (const std::string_view meant : known) {
+      if (edit_distance(name, meant) > 2) continue;
+      remarks.push_back(std::string(name) + " is set and has no meaning; is " + std::string(meant) +
+                        " meant?");
+      break;
+    }
+  }
+  return remarks;
+}
+
 /// The drop-in for the program's PnetCDF; empty where it has none, or needs none. A program that is a script
 /// does not tell which PnetCDF it will load: `for_scripts` is set to what it would have to find first.
-std::string dropin_for(const Installation& installation, const std::string& program,
-                       std::string& for_scripts) {
-  if (!any_dropin(installation)) return {};
+/// `remarks` gets, too, what is wrong with FOREBAY_DROPIN.
+std::string dropin_for(const Installation& installation, const std::string& program, std::string& for_scripts,
+                       std::vector<std::string>& remarks) {
+  const bool named = !from_environment("FOREBAY_DROPIN").empty();
+  if (!named && !any_dropin(installation)) return {};
   const std::string library = pnetcdf_of(program);
+  if (named) {
+    for (std::string& remark : useless_dropin_folders(library)) remarks.push_back(std::move(remark));
+  }
   if (library.empty()) {
     for_scripts = from_environment("FOREBAY_DROPIN");
     return {};
@@ -140,7 +171,8 @@ int run(const RunOptions& options) {
   const Installation installation = find_installation();
   std::string preload;
   std::string search_first;
-  const std::string dropin = dropin_for(installation, program, search_first);
+  std::vector<std::string> remarks = misspelt_variables();
+  const std::string dropin = dropin_for(installation, program, search_first, remarks);
   if (const Status status = preload_list(installation, dropin, preload); !status.ok()) {
     if (is_first_on_node()) complain(status.message());
     return give_up(exit_failed, is_first_on_node());
@@ -155,6 +187,7 @@ int run(const RunOptions& options) {
     }
   }
   if (first) {
+    for (const std::string& remark : remarks) complain(remark);
     for (const std::string& part : unreachable_parts(program)) complain(part);
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/speaker.hpp"
 #include "config.hpp"
 #include "driver.hpp"
 #include "errors.hpp"
@@ -144,6 +145,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
                          info.get());
   }
   if (!status.ok()) return status;
+  if (verbose()) warn_once("HDF5 runs on Forebay's driver");
 
   f.handle = f.core->handle();
   f.comm = f.core->comm();

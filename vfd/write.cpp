@@ -78,6 +78,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       status = request.add_bytes(addr, size, buffer);
       status = write_request(f, request, std::move(status), When::before_return);
     } else {
+      ++f.core->counters().independent_writes;
       status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     }
     return without_leaving_others(f, type, std::move(status));

@@ -4,23 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "demonstration.hpp"
+#include "driver_main.hpp"
 #include "machine.hpp"
+#include "text_file.hpp"
 
 namespace {
 int show(const forebay::bench::Results& results, const std::string& json) {
   using namespace forebay::bench;
-  if (!json.empty()) {
-    std::ofstream file(json);
-    file << to_json(results).dump(2) << '\n';
-    if (!file.flush()) {
-      fmt::print(stderr, "forebay-demo: cannot write {}\n", json);
-      return 2;
-    }
-  }
+  if (!json.empty()) write_file(json, to_json(results).dump(2) + "\n");
   fmt::print("\n{}\n{}", table(results), closing_lines(results));
   std::fflush(stdout);
   return results.all_identical() ? 0 : 1;
@@ -85,19 +79,8 @@ int main(int argc, char** argv) {
   // This process compares with the stock library alone.
   for (const char* name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG"}) ::unsetenv(name);
 
-  if (!json.empty() && !std::ofstream(json, std::ios::app)) {
-    fmt::print(stderr, "forebay-demo: cannot write {}\n", json);
-    return 2;
-  }
-  catch_interrupts();
-  try {
+  return driver_main("forebay-demo", {json}, [&] {
     Demonstration demonstration(options);
     return show(demonstration.run(), json);
-  } catch (const Interrupted& by) {
-    fmt::print(stderr, "forebay-demo: interrupted\n");
-    return 128 + by.signal;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "forebay-demo: {}\n", error.what());
-    return 2;
-  }
+  });
 }

@@ -2,11 +2,9 @@
 #include "demonstration.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
@@ -26,11 +24,6 @@ const std::vector<Form> all_forms = {
 
 bool is_stock(Stack stack) {
   return stack == Stack::Romio || stack == Stack::Ompio;
-}
-
-nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file, nullptr, false);
 }
 
 }  // namespace
@@ -53,10 +46,7 @@ Demonstration::Demonstration(DemoOptions options)
   results_.records = options_.records;
   results_.machine = describe_machine();
 
-  for (const std::string& program : {options_.writer, options_.forebay})
-    if (::access(program.c_str(), X_OK) != 0)
-      throw std::runtime_error(
-          fmt::format("{} is not there or cannot be run; build the project first", program));
+  require_programs({options_.writer, options_.forebay});
   // Two references and the files of a run, and what else a run needs there.
   scratch_ = std::make_unique<Scratch>("forebay-demo", options_.directory,
                                        bytes * 11 / 2 + (std::int64_t{64} << 20), options_.keep);
@@ -144,11 +134,7 @@ Results Demonstration::run() {
 Command Demonstration::command_for(const Step& step, const std::vector<std::string>& outs,
                                    const std::string& stats, const std::string& json,
                                    const std::string& ready) const {
-  Command command;
-  if (options_.launcher.empty())
-    command.words = {"mpirun", "-n", std::to_string(options_.ranks)};
-  else
-    command.words = through_shell(options_.launcher);
+  Command command{launcher_words(options_.launcher, options_.ranks), {}};
   const auto add = [&](std::initializer_list<std::string> words) {
     command.words.insert(command.words.end(), words);
   };
@@ -186,23 +172,10 @@ void Demonstration::carry_out(const Step& step) {
   const std::string ready = timed ? "" : scratch_->folder(tag + ".ready");
   MemoryWatch memory(ready, options_.ranks);
 
-  const Command command = command_for(step, outs, stats, json, ready);
-  const auto limit = options_.limit * static_cast<int>(outs.size());
-  const Outcome outcome =
-      timed ? run_command(command, limit)
-            : run_command(command, limit, [&] { memory.sample(); }, std::chrono::milliseconds(2));
-  const auto fail = [&](const std::string& why) {
-    throw RunFailed(fmt::format("{}: {}\nThe command was: {}\nThe end of its output:\n{}", step.name(), why,
-                                fmt::join(command.words, " "), last_lines(outcome.output, 30)));
-  };
-  if (outcome.timed_out)
-    fail(fmt::format("it did not end within {} s and was stopped (--timeout allows more)", limit.count()));
-  if (outcome.status != 0) fail(fmt::format("it ended with status {}", outcome.status));
-  const nlohmann::json said = read_json(json);
-  if (!said.is_object() || !said.contains("written") || said["written"].size() != outs.size())
-    fail("it left no timings");
-  if (said.at("ranks") != options_.ranks)
-    fail(fmt::format("it ran on {} ranks; --ranks has to say so", said.at("ranks").dump()));
+  Launch launch(step.name(), command_for(step, outs, stats, json, ready));
+  const nlohmann::json said = launch.run(
+      options_.limit * static_cast<int>(outs.size()), json, options_.ranks, "written", outs.size(),
+      timed ? std::function<void()>() : [&] { memory.sample(); });
 
   results_.bytes = said.at("bytes");
   if (timed) results_.pieces = said.at("pieces");
@@ -216,7 +189,7 @@ void Demonstration::carry_out(const Step& step) {
   }
   fmt::print(stderr, "{}\n", progress);
   if (!timed) {
-    if (!memory.began()) fail("its ranks were never seen");
+    if (!memory.began()) launch.fail("its ranks were never seen");
     weigh(*step.ways.front(), step.purpose, memory.peak(), memory.ranks_seen());
   }
   for (std::size_t i = 0; i < step.ways.size(); ++i) {
@@ -225,7 +198,7 @@ void Demonstration::carry_out(const Step& step) {
       try {
         way.report = check_active(way, stats, outs[i]);
       } catch (const std::exception& error) {
-        fail(error.what());
+        launch.fail(error.what());
       }
     }
     if (step.purpose != Purpose::Baseline && way.stack != Stack::ForebayNull) check_file(way, outs[i]);
@@ -240,23 +213,13 @@ void Demonstration::carry_out(const Step& step) {
 
 nlohmann::json Demonstration::check_active(const WayResult& way, const std::string& stats,
                                            const std::string& out) const {
-  const nlohmann::json report = read_json(stats);
-  if (!report.is_object() || !report.contains("files") || !report["files"].is_array())
-    throw std::runtime_error("Forebay was not active: it left no report in " + stats);
-  for (const nlohmann::json& file : report["files"]) {
-    if (fs::path(file.value("path", "")).filename() != fs::path(out).filename()) continue;
-    if (file.value("driver", "") != way.form.library || !file.value("active", false))
-      throw std::runtime_error("Forebay was not active: its report says " + file.dump());
-    if ((file.value("storage", "") == "null") != (way.stack == Stack::ForebayNull))
-      throw std::runtime_error("Forebay wrote to another storage than it was told to: " + file.dump());
-    const auto bytes = file.value("bytes", std::int64_t{0});
-    if (bytes < results_.bytes)
-      throw std::runtime_error(
-          fmt::format("only {} of {} bytes went through Forebay", bytes, results_.bytes));
-    return file;
-  }
-  throw std::runtime_error(
-      fmt::format("Forebay was not active: its report does not know {}: {}", out, report.dump()));
+  nlohmann::json file = active_file(stats, out, way.form.library);
+  if ((file.value("storage", "") == "null") != (way.stack == Stack::ForebayNull))
+    throw std::runtime_error("Forebay wrote to another storage than it was told to: " + file.dump());
+  const auto bytes = file.value("bytes", std::int64_t{0});
+  if (bytes < results_.bytes)
+    throw std::runtime_error(fmt::format("only {} of {} bytes went through Forebay", bytes, results_.bytes));
+  return file;
 }
 
 void Demonstration::check_file(const WayResult& way, const std::string& out) {

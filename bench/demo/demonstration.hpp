@@ -4,13 +4,12 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cases.hpp"
 #include "compare.hpp"
-#include "process.hpp"
+#include "launch.hpp"
 #include "results.hpp"
 #include "scratch.hpp"
 
@@ -25,12 +24,6 @@ struct DemoOptions {
   std::string forebay, writer;  // the programs
   bool keep = false, memory = true, stock_memory = false;
   std::chrono::seconds limit{120};
-};
-
-// A run that failed, hung or did not do what it was to do; what() says which and shows the end of its output.
-class RunFailed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 class Demonstration {

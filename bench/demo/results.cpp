@@ -6,15 +6,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "statistics.hpp"
+
 namespace forebay::bench {
 namespace {
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 template <typename Get>
 double median_by(const std::vector<Timing>& runs, Get&& get) {

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "mpi_main.hpp"
 #include "stopwatch.hpp"
+#include "text_file.hpp"
 #include "way.hpp"
 
 namespace forebay::bench {
@@ -38,11 +40,6 @@ void wait_for_watcher(const std::string& directory, int rank) {
   std::ofstream(draft) << ::getpid() << ' ' << machine_id() << '\n';
   fs::rename(draft, mine);
   while (!fs::exists(fs::path(directory) / "go")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-std::int64_t sum(std::int64_t value, MPI_Comm comm) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, comm);
-  return value;
 }
 
 bool is_complete(const Cutter& cut, int rank, int ranks, MPI_Comm comm) {
@@ -99,9 +96,7 @@ void run(const Options& options) {
                                    {"pieces", pieces},
                                    {"records", options.records},
                                    {"written", written}};
-    std::ofstream file(options.json);
-    file << result.dump(2) << '\n';
-    if (!file.flush()) throw std::runtime_error("cannot write " + options.json);
+    write_file(options.json, result.dump(2) + "\n");
   }
 }
 
@@ -137,16 +132,5 @@ int main(int argc, char** argv) {
   });
   CLI11_PARSE(app, argc, argv);
 
-  MPI_Init(&argc, &argv);
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fmt::print(stderr, "forebay-demo-writer: rank {}: {}\n", rank, error.what());
-    std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return 0;
+  return mpi_main(argc, argv, "forebay-demo-writer", [&] { run(options); });
 }

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pnetcdf_call.hpp"
-#include "row.hpp"
+#include "pnetcdf_row.hpp"
 
 namespace forebay::bench {
 

@@ -5,7 +5,7 @@
 namespace forebay::bench {
 namespace {
 
-class BtioRow final : public Row {
+class BtioRow final : public PnetcdfRow {
  public:
   explicit BtioRow(const Setting& setting)
       : steps_(by_size(setting.size, 1, 3, 4, 8)), points_(by_size(setting.size, 8, 64, 96, 96)) {

@@ -5,15 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "subject.hpp"
+
 namespace forebay::bench {
-
-struct FileComparison {
-  std::int64_t differences = 0;  // bytes that were put, the header, the length
-  std::int64_t untouched = 0;    // bytes that nobody put and that are not as in the reference
-  std::string first;             // where the first of either is, in words
-
-  bool same() const { return differences == 0 && untouched == 0; }
-};
 
 // Throws std::runtime_error where a file cannot be read.
 FileComparison compare_files(const std::string& reference, const std::string& path);

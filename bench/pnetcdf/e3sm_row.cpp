@@ -9,7 +9,7 @@
 #include "map_file.hpp"
 #include "pnetcdf_call.hpp"
 #include "pnetcdf_history.hpp"
-#include "row.hpp"
+#include "pnetcdf_row.hpp"
 
 namespace forebay::bench {
 namespace {
@@ -24,8 +24,7 @@ std::vector<Decomposition> sphere_as_ocean(const std::vector<Decomposition>& sph
   return {sphere[0], sphere[1], deep("D3", 100), deep("D4", 100), deep("D5", 100), deep("D6", 101)};
 }
 
-std::vector<Decomposition> cut(const Setting& setting, bool ocean) {
-  const std::string& map = ocean ? setting.g_map : setting.f_map;
+std::vector<Decomposition> cut(const Setting& setting, const std::string& map, bool ocean) {
   std::vector<Decomposition> mine;
   if (!map.empty()) {
     mine = MapFile(map).cut(setting.rank, setting.ranks);
@@ -48,10 +47,10 @@ void thin_out(History& history, int step) {
   });
 }
 
-class E3smRow final : public Row {
+class E3smRow final : public PnetcdfRow {
  public:
-  E3smRow(const Setting& setting, bool ocean, int waits)
-      : setting_(setting), waits_(waits), decompositions_(cut(setting, ocean)) {
+  E3smRow(const Setting& setting, const std::string& map, bool ocean, int waits)
+      : setting_(setting), waits_(waits), decompositions_(cut(setting, map, ocean)) {
     history_ = make_history(decompositions_, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
                                                    : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
     if (!ocean) thin_out(history_, by_size(setting.size, 16, 8, 3, 1));
@@ -122,8 +121,8 @@ class E3smRow final : public Row {
 
 }  // namespace
 
-std::unique_ptr<Row> make_e3sm_row(const Setting& setting, bool ocean, int waits) {
-  return std::make_unique<E3smRow>(setting, ocean, waits);
+std::unique_ptr<Row> make_e3sm_row(const Setting& setting, const std::string& map, bool ocean, int waits) {
+  return std::make_unique<E3smRow>(setting, map, ocean, waits);
 }
 
 }  // namespace forebay::bench

@@ -5,7 +5,7 @@
 namespace forebay::bench {
 namespace {
 
-class S3dRow final : public Row {
+class S3dRow final : public PnetcdfRow {
  public:
   explicit S3dRow(const Setting& setting)
       : checkpoints_(by_size(setting.size, 1, 2, 2, 4)), edge_(by_size(setting.size, 4, 28, 40, 40)) {

@@ -10,7 +10,7 @@ namespace {
 constexpr int variables = 32, at_once = 4;
 constexpr std::int64_t rows = 16, columns = 64;
 
-class SmallRow final : public Row {
+class SmallRow final : public PnetcdfRow {
  public:
   SmallRow(const Setting& setting, bool blocking)
       : blocking_(blocking), records_(by_size(setting.size, 2, 6, 24, 64)) {

@@ -4,7 +4,7 @@
 namespace forebay::bench {
 namespace {
 
-class TinyRow final : public Row {
+class TinyRow final : public PnetcdfRow {
  public:
   TinyRow(const Setting& setting, int piece_bytes)
       : setting_(setting), piece_bytes_(piece_bytes), variables_(4) {

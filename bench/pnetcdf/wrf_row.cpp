@@ -6,7 +6,7 @@
 namespace forebay::bench {
 namespace {
 
-class WrfRow final : public Row {
+class WrfRow final : public PnetcdfRow {
  public:
   explicit WrfRow(const Setting& setting)
       : frames_(by_size(setting.size, 1, 3, 3, 6)),

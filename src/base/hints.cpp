@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/edit_distance.hpp"
+
 namespace forebay {
 namespace {
 
@@ -304,21 +306,6 @@ std::string value_of(const Settings& s, const Field& field) {
                         [](Ignored) { return std::string(); },
                     },
                     field);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (lower(a[i - 1]) == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 constexpr std::string_view prefix = "forebay_";

@@ -394,7 +394,6 @@ Status File::write_at(std::int64_t offset, const void* data, std::int64_t length
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::write);
   const Piece piece{offset, static_cast<const std::byte*>(data), length};
-  ++s.counters.independent_writes;
   s.counters.count_write(offset, length, s.layout.stripe_bytes());
   if (s.on_node) s.on_node->segments.discard({offset, offset + length});
   return s.storage->write({&piece, 1});

@@ -75,7 +75,8 @@ class File {
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by itself, in
   /// the place of what the node keeps there. read_at comes after what this rank, or the node, keeps has been
-  /// written. Zero bytes are read past the end of the file.
+  /// written. Zero bytes are read past the end of the file. Whether the program wrote or
+  /// a library of its own accord, the caller knows: counters().independent_writes is left to it.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 

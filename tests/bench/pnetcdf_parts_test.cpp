@@ -1,92 +1,19 @@
-// The benchmark's parts: how sure a ratio is, what is said at the end, whether a difference between files is
-// seen.
+// The parts of the PnetCDF benchmark: whether a difference between files is seen, its rows and peers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <fstream>
-#include <random>
 
 #include "classic_writer.hpp"
 #include "compare_files.hpp"
-#include "results.hpp"
-#include "rows.hpp"
+#include "pnetcdf_peers.hpp"
+#include "pnetcdf_rows.hpp"
 
 namespace forebay::bench {
 namespace {
 
 using test::ClassicWriter;
 using ::testing::HasSubstr;
-
-TEST(Statistics, Median) {
-  EXPECT_EQ(median_of({}), 0);
-  EXPECT_EQ(median_of({3, 1, 2}), 2);
-  EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
-}
-
-TEST(Statistics, TheBoundIsAnOrderStatistic) {
-  // Of n fair coins, fewer than k fall below with these probabilities; from a table of the binomial
-  // distribution.
-  EXPECT_EQ(lower_bound_of_median({2, 1, 3}).value, 1);
-  EXPECT_NEAR(lower_bound_of_median({2, 1, 3}).confidence, 0.875, 1e-9);
-  EXPECT_EQ(lower_bound_of_median({5, 4, 3, 2, 1}).value, 1);
-  EXPECT_NEAR(lower_bound_of_median({5, 4, 3, 2, 1}).confidence, 0.96875, 1e-9);
-  EXPECT_EQ(lower_bound_of_median({1, 2, 3, 4, 5, 6, 7}).value, 1);
-  EXPECT_EQ(lower_bound_of_median({1, 2, 3, 4, 5, 6, 7, 8}).value, 2);
-  EXPECT_NEAR(lower_bound_of_median({1, 2, 3, 4, 5, 6, 7, 8}).confidence, 1 - 9.0 / 256, 1e-9);
-}
-
-TEST(Statistics, TheBoundHoldsAsOftenAsItSays) {
-  std::mt19937 random(7);
-  std::exponential_distribution<double> skewed;  // its median is ln 2
-  int held = 0;
-  for (int i = 0; i < 4000; ++i) {
-    std::vector<double> values(9);
-    for (double& value : values) value = skewed(random);
-    held += lower_bound_of_median(values).value <= std::log(2.0);
-  }
-  EXPECT_GT(held, 4000 * 0.95);
-}
-
-Results sample_results() {
-  const auto cell = [](const std::string& name, Kind kind, const std::string& mode,
-                       std::vector<double> seconds) {
-    Cell made{{name, name, kind, {}, {}, mode, false}, {}, 0, false};
-    for (const double s : seconds) made.samples.push_back({9, s, 0, 0});
-    return made;
-  };
-  Results results;
-  results.ranks = 2;
-  results.rows.push_back({"block", "", 1000, 10, {}, {1}});
-  results.rows[0].cells = {cell("slow", Kind::Stock, "", {30, 30, 31}),
-                           cell("fast", Kind::Stock, "", {10, 12, 99}),
-                           cell("forebay", Kind::Forebay, "strict", {2, 6, 4}),
-                           cell("commit", Kind::Forebay, "commit", {1, 2, 3})};
-  return results;
-}
-
-TEST(Results, RatiosAreThoseOfTheFastestStock) {
-  const Results results = sample_results();
-  const std::vector<Ratio> all = ratios(results);
-  ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].row, "block");
-  EXPECT_EQ(all[0].stock, "fast");
-  EXPECT_DOUBLE_EQ(all[0].value, 3);        // 12 / 4
-  EXPECT_DOUBLE_EQ(all[0].bound.value, 2);  // of 5, 2, 24.75
-  EXPECT_DOUBLE_EQ(all[0].whole, 21.0 / 13);
-  EXPECT_EQ(closing_lines(results), "identical yes\nratio block 3.00\nratio block.commit 6.00\n");
-  EXPECT_EQ(to_json(results)["ratios"][1]["ratio"], 6.0);
-  EXPECT_THAT(table(results), HasSubstr("block.commit"));
-  EXPECT_THAT(to_svg(results), HasSubstr("block, forebay: 4.0000 s"));
-}
-
-TEST(Results, ADifferingFileShows) {
-  Results results = sample_results();
-  results.rows[0].cells[2].differs = true;
-  EXPECT_FALSE(results.all_identical());
-  EXPECT_THAT(closing_lines(results), HasSubstr("identical no\n"));
-  EXPECT_FALSE(to_json(results)["rows"][0]["peers"][2]["identical"]);
-}
 
 // One record variable of integers over 6 elements, of which nobody puts the last two.
 class CompareFilesTest : public ::testing::Test {
@@ -134,13 +61,9 @@ TEST_F(CompareFilesTest, SeesHeaderAndLength) {
   EXPECT_THAT(compare_files(one_, two_).first, HasSubstr("length"));
 }
 
-TEST(Rows, AreFoundByName) {
-  for (const RowInfo& row : all_rows()) EXPECT_EQ(&find_row(row.name), &row);
-  EXPECT_THROW(find_row("nothing"), std::runtime_error);
-  EXPECT_EQ(parse_size("quick"), Size::Quick);
-  EXPECT_THROW(parse_size("enormous"), std::runtime_error);
+TEST(Rows, AFewAreQuick) {
   std::size_t quick = 0;
-  for (const RowInfo& row : all_rows()) quick += row.quick ? 1 : 0;
+  for (const RowInfo& row : pnetcdf_rows()) quick += row.quick ? 1 : 0;
   EXPECT_LE(quick, 8u);
 }
 
@@ -150,14 +73,15 @@ TEST(Peers, FollowTheVersion) {
       if (peer.name == name) return &peer;
     return nullptr;
   };
-  const std::vector<Peer> old = peers_of("1.14.0", "romio341"), fresh = peers_of("1.15.1", "romio341");
+  const std::vector<Peer> old = pnetcdf_peers("1.14.0", "romio341"),
+                          fresh = pnetcdf_peers("1.15.1", "romio341");
   EXPECT_EQ(old.front().kind, Kind::Reference);
   EXPECT_EQ(find(old, "own"), nullptr);
   ASSERT_NE(find(fresh, "own"), nullptr);
   EXPECT_TRUE(find(fresh, "own")->hints.empty());
   EXPECT_THAT(find(fresh, "romio")->hints, ::testing::Contains("nc_driver=mpiio"));
   EXPECT_TRUE(find(old, "romio")->hints.empty());
-  for (const Peer& peer : old) EXPECT_NE(find(all_peers(), peer.name), nullptr);
+  for (const Peer& peer : old) EXPECT_NE(find(fresh, peer.name), nullptr);
 }
 
 }  // namespace

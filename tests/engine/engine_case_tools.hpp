@@ -1,11 +1,12 @@
-// What the tests of single cases have in common: files, checks, and a pattern in which each byte tells where
-// it belongs.
+// What the tests of single cases have in common: files, checks, a pattern in which each byte tells where it
+// belongs, and how a program of them runs.
 #pragma once
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,6 +92,28 @@ inline void fresh(const char* path, MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) std::remove(path);
   MPI_Barrier(comm);
+}
+
+// A case of a program's main, by all ranks together; its name is printed before it.
+inline void part(const char* name, const std::function<void()>& body) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::printf("%s\n", name);
+  std::fflush(stdout);
+  body();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// The main of such a program: `all` calls part. The exit status says whether anything failed on any rank.
+inline int run_parts(int argc, char** argv, const std::function<void()>& all) {
+  MPI_Init(&argc, &argv);
+  all();
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%d failures\n", failures);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
 }
 
 }  // namespace forebay::test

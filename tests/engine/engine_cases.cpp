@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -326,45 +325,35 @@ void no_shared_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const auto part = [&](const char* name, const std::function<void()>& f) {
-    if (rank == 0) std::printf("%s\n", name);
-    std::fflush(stdout);
-    f();
-    MPI_Barrier(MPI_COMM_WORLD);
-  };
-  if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
-    part("full disk", [&] { full_disk(argv[2]); });
-  } else if (argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0) {
-    part("no shared memory", no_shared_memory);
-  } else if (argc == 2 && std::strcmp(argv[1], "--past-two-gib") == 0) {
-    part("past 2 GiB, MPI-IO", [] { past_two_gib("mpiio"); });
-    part("past 2 GiB, POSIX", [] { past_two_gib("posix"); });
-  } else {
-    part("nothing to write", nothing_to_write);
-    part("several stripes and a bit", [] { shapes(""); });
-    part("stripe larger than the window",
-         [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
-    part("small windows, several nodes",
-         [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
-    part("rounds apart", [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k"); });
-    part("rounds apart, several nodes",
-         [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k;forebay_ranks_per_node=2"); });
-    part("communicators", communicators);
-    part("independent", independent);
-    part("failing rank", failing_rank);
-    part("long runs first", [] {
-      long_and_short_runs(16, true, true);
-      long_and_short_runs(15, true, false);
-    });
-    part("long runs last", [] { long_and_short_runs(100, false, false); });
-    part("bad places", bad_places);
-    fresh("cases.dat");
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("%d failures\n", failures);
-  MPI_Finalize();
-  return failures == 0 ? 0 : 1;
+  return run_parts(argc, argv, [&] {
+    if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
+      part("full disk", [&] { full_disk(argv[2]); });
+    } else if (argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0) {
+      part("no shared memory", no_shared_memory);
+    } else if (argc == 2 && std::strcmp(argv[1], "--past-two-gib") == 0) {
+      part("past 2 GiB, MPI-IO", [] { past_two_gib("mpiio"); });
+      part("past 2 GiB, POSIX", [] { past_two_gib("posix"); });
+    } else {
+      part("nothing to write", nothing_to_write);
+      part("several stripes and a bit", [] { shapes(""); });
+      part("stripe larger than the window",
+           [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
+      part("small windows, several nodes",
+           [] { shapes("forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=2"); });
+      part("rounds apart", [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k"); });
+      part("rounds apart, several nodes", [] {
+        rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k;forebay_ranks_per_node=2");
+      });
+      part("communicators", communicators);
+      part("independent", independent);
+      part("failing rank", failing_rank);
+      part("long runs first", [] {
+        long_and_short_runs(16, true, true);
+        long_and_short_runs(15, true, false);
+      });
+      part("long runs last", [] { long_and_short_runs(100, false, false); });
+      part("bad places", bad_places);
+      fresh("cases.dat");
+    }
+  });
 }

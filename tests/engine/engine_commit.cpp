@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <functional>
 
 #include "engine_case_tools.hpp"
 
@@ -162,30 +161,19 @@ void full_disk(const char* small) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const auto part = [&](const char* name, const std::function<void()>& f) {
-    if (rank == 0) std::printf("%s\n", name);
-    std::fflush(stdout);
-    f();
-    MPI_Barrier(MPI_COMM_WORLD);
-  };
-  if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
-    part("full disk", [&] { full_disk(argv[2]); });
-  } else {
-    for (const char* more :
-         {"", ";forebay_ranks_per_node=2;forebay_stripe_bytes=4k;forebay_window_bytes=16k"}) {
-      part("kept until flushed", [&] { kept_until_flushed(more); });
-      part("later calls win", [&] { later_calls_win(more); });
+  return run_parts(argc, argv, [&] {
+    if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
+      part("full disk", [&] { full_disk(argv[2]); });
+    } else {
+      for (const char* more :
+           {"", ";forebay_ranks_per_node=2;forebay_stripe_bytes=4k;forebay_window_bytes=16k"}) {
+        part("kept until flushed", [&] { kept_until_flushed(more); });
+        part("later calls win", [&] { later_calls_win(more); });
+      }
+      part("within bounds", within_bounds);
+      part("by itself", by_itself);
+      part("failing", failing);
+      fresh("commit.dat");
     }
-    part("within bounds", within_bounds);
-    part("by itself", by_itself);
-    part("failing", failing);
-    fresh("commit.dat");
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("%d failures\n", failures);
-  MPI_Finalize();
-  return failures == 0 ? 0 : 1;
+  });
 }

@@ -52,6 +52,20 @@ flags() { pkg-config --cflags --libs "$1"; }
 }
 runs pkg-config-hdf5 ./by-pc-hdf5 b.h5
 runs pkg-config-pnetcdf ./by-pc-pnetcdf b.nc
+# Linked after PnetCDF it is not asked, and says so, one rank for all.
+# shellcheck disable=SC2046
+${CC:-cc} -o in-vain "$project/pnetcdf_program.c" $(flags forebay-pnetcdf | sed 's/-lforebay_pnetcdf\( .*\)/\1 -lforebay_pnetcdf/') \
+  -Wl,-rpath,"$libdir"
+"$mpiexec" -n 2 ./in-vain j.nc 2>in-vain.err
+[ "$(grep -c '^forebay: PnetCDF runs on its stock driver: ' in-vain.err)" = 1 ] || { cat in-vain.err && echo "FAIL not one line" && exit 1; }
+echo "ok   the wrong order is told"
+FOREBAY_VERBOSE=1 "$mpiexec" -n 1 ./by-pc-pnetcdf l.nc 2>&1 | grep -q "^forebay: PnetCDF runs on Forebay's driver, strict" ||
+  { echo "FAIL nothing tells which driver" && exit 1; }
+FOREBAY_VERBOSE=1 FOREBAY_HINTS=forebay_enable=off "$mpiexec" -n 1 ./by-pc-pnetcdf l.nc 2>verbose.err
+if ! grep -q "PnetCDF's own driver is used" verbose.err || grep -q "runs on Forebay's" verbose.err; then
+  cat verbose.err && echo "FAIL it is off and says otherwise" && exit 1
+fi
+echo "ok   it is told which driver a program runs on"
 # With PnetCDF's archive, by C's linker and by Fortran's.
 archive=$(pkg-config --variable=pnetcdf forebay-pnetcdf-static)
 if [ -e "$archive" ]; then
@@ -60,6 +74,15 @@ if [ -e "$archive" ]; then
     ${CC:-cc} -c -o static.o "$project/pnetcdf_program.c" $(pkg-config --cflags forebay-pnetcdf-static)
     ${CC:-cc} -o by-pc-static static.o $(pkg-config --static --libs forebay-pnetcdf-static)
     runs pkg-config-static ./by-pc-static f.nc
+    ${CC:-cc} -o by-pc-not-static static.o $(pkg-config --libs forebay-pnetcdf-static)
+    runs pkg-config-static-without-the-word ./by-pc-not-static i.nc
+    # Without --wrap the linker takes nothing of it: nothing is told at run time, so the check in docs/attaching.md must tell.
+    ${CC:-cc} -o unwrapped static.o $(pkg-config --libs forebay-pnetcdf-static | sed 's/-Wl,--wrap=ncmpio_inq_driver//')
+    inside() { grep -c '@(#) Forebay PnetCDF driver' "$1"; }
+    [ "$(inside by-pc-static)" = 1 ] || { echo "FAIL the mark is not found" && exit 1; }
+    [ "$(inside unwrapped || true)" = 0 ] || { echo "FAIL the mark is in a program without --wrap" && exit 1; }
+    "$prefix/bin/forebay" run ./unwrapped k.nc 2>&1 | grep -q 'stock driver.*static' || { echo "FAIL forebay run does not tell" && exit 1; }
+    echo "ok   a forgotten --wrap is found"
     if command -v "${FC:-gfortran}" >/dev/null; then
       ${FC:-gfortran} -o by-pc-fortran static.o $(pkg-config --static --libs forebay-pnetcdf-static)
       runs pkg-config-static-fortran ./by-pc-fortran g.nc

@@ -84,6 +84,9 @@ case $case_ in
     }
     refused 'no archive' dropin --archive "$work/none/libpnetcdf.a" --output here
     refused 'no C++ compiler' dropin --compiler no-such-compiler --output here
+    refused '/false could not link the library: it ended with status 1 and printed nothing' dropin --compiler false --output here
+    refused '^The command was: .*/false -shared' dropin --compiler false --output here
+    refused '/true made no library' dropin --compiler true --output here
     refused 'shared PnetCDF' "$forebay" dropin --library "$work/none.so" 2>dropin.err
     echo 'int f(void); extern int g; int f(void) { return g; }' >f.c
     cc -fno-pic -c f.c && ar qc libnopic.a f.o

@@ -32,8 +32,8 @@ using Variables = std::map<std::string, std::string>;
 
 Outcome forebay_with(Variables more, std::vector<std::string> arguments) {
   auto environment = current_environment();
-  for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_ENABLE", "FOREBAY_LIBDIR", "LD_PRELOAD",
-                           "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
+  for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_ENABLE", "FOREBAY_LIBDIR",
+                           "FOREBAY_DROPIN", "LD_PRELOAD", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
     environment.erase(name);
   }
   for (auto& [name, value] : more) environment[name] = value;
@@ -216,6 +216,33 @@ TEST_F(RunCommand, StartsTheReportAnew) {
   EXPECT_EQ(text.status, 0);
 }
 
+TEST_F(RunCommand, FoldersWithoutADropinAreTold) {
+  const Outcome none = forebay_with({{"FOREBAY_DROPIN", *this / "none"}}, {"run", "true"});
+  EXPECT_EQ(none.status, 0);
+  EXPECT_EQ(none.errors, "forebay: FOREBAY_DROPIN: there is no folder " + *this / "none" + "\n");
+  fs::create_directories(*this / "empty/below");
+  EXPECT_EQ(forebay_with({{"FOREBAY_DROPIN", *this / "empty"}}, {"run", SHELL_SCRIPT, "x"}).errors,
+            "forebay: FOREBAY_DROPIN: there is no PnetCDF library in " + *this / "empty" + "\n");
+  // For a program that does not tell which PnetCDF it loads, any will do.
+  std::ofstream(*this / "empty/below/libpnetcdf.so.6") << "a library";
+  EXPECT_EQ(forebay_with({{"FOREBAY_DROPIN", *this / "empty"}}, {"run", SHELL_SCRIPT, "x"}).errors, "");
+  EXPECT_EQ(forebay_with({{"FOREBAY_DROPIN", ""}}, {"run", "true"}).errors, "");
+  const Variables second{{"FOREBAY_DROPIN", *this / "none"}, {"PMI_RANK", "1"}};
+  EXPECT_EQ(forebay_with(second, {"run", "true"}).errors, "");
+}
+
+TEST_F(RunCommand, MisspeltVariablesAreTold) {
+  EXPECT_EQ(forebay_with({{"FOREBAY_DROPINS", "/x"}}, {"run", "true"}).errors,
+            "forebay: FOREBAY_DROPINS is set and has no meaning; is FOREBAY_DROPIN meant?\n");
+  EXPECT_THAT(forebay_with({{"FOREBAY_HINT", "x=1"}}, {"run", "true"}).errors,
+              HasSubstr("is FOREBAY_HINTS meant?"));
+  // What sites call their own.
+  EXPECT_EQ(
+      forebay_with({{"FOREBAY_ROOT", "/x"}, {"FOREBAY_LIB", "/x"}, {"FOREBAY_VERSION", "1"}}, {"run", "true"})
+          .errors,
+      "");
+}
+
 TEST_F(RunCommand, SaysWhatCannotBeReached) {
   const Outcome outcome = forebay_command({"run", STATIC_NOTHING});
   EXPECT_EQ(outcome.status, 0);
@@ -231,7 +258,7 @@ TEST_F(RunCommand, AProgramWithPnetcdfInsideRunsOnStockAndIsTold) {
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors,
               "forebay: PnetCDF runs on its stock driver: it is linked statically into " + program +
-                  "; link it with `pkg-config --static --libs forebay-pnetcdf-static`, or link the shared "
+                  "; link it with `pkg-config --libs forebay-pnetcdf-static`, or link the shared "
                   "library (libpnetcdf.so)\n");
     EXPECT_EQ(run_program({program, "check", *this / "f.nc"}, current_environment(), std::chrono::seconds(60))
                   .status,

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "results.hpp"
+#include "benchmark_results.hpp"
 
 namespace forebay::bench {
 namespace {
@@ -20,7 +20,7 @@ std::string colour(const Peer& peer, std::size_t index) {
 
 }  // namespace
 
-std::string to_svg(const Results& results) {
+std::string to_svg(const BenchmarkResults& results) {
   double least = 1e9, most = 1e-9;
   std::size_t peers = 0;
   for (const RowResult& row : results.rows) {
@@ -38,7 +38,7 @@ std::string to_svg(const Results& results) {
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
       "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      "<text x=\"{}\" y=\"20\" font-size=\"14\">Seconds from the first put to the end of close, PnetCDF {}, "
+      "<text x=\"{}\" y=\"20\" font-size=\"14\">Seconds from the first put to the end of close, {}, "
       "{} "
       "ranks</text>\n",
       width, top + height + 50, left, results.library, results.ranks);

@@ -1,9 +1,5 @@
 // The list of rows.
-#include "rows.hpp"
-
-#include <fmt/format.h>
-
-#include <stdexcept>
+#include "pnetcdf_rows.hpp"
 
 namespace forebay::bench {
 namespace {
@@ -22,28 +18,10 @@ constexpr RowInfo rows[] = {
     {"small-waits", "4 fields a call: small wait_alls one after another", true},
 };
 
-constexpr std::string_view sizes[] = {"tiny", "quick", "normal", "full"};
-
 }  // namespace
 
-std::span<const RowInfo> all_rows() {
+std::span<const RowInfo> pnetcdf_rows() {
   return rows;
-}
-
-const RowInfo& find_row(std::string_view name) {
-  for (const RowInfo& row : rows)
-    if (row.name == name) return row;
-  throw std::runtime_error(fmt::format("there is no row {}", name));
-}
-
-Size parse_size(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(sizes); ++i)
-    if (sizes[i] == name) return static_cast<Size>(i);
-  throw std::runtime_error(fmt::format("there is no size {}", name));
-}
-
-std::string_view size_name(Size size) {
-  return sizes[static_cast<std::size_t>(size)];
 }
 
 }  // namespace forebay::bench

@@ -1,9 +1,10 @@
-// One row of the benchmark as the program that writes: its definitions, and its puts.
+// One row of a benchmark as the program that writes: its file, and what its buffers are filled with.
 #pragma once
+
+#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,17 +16,17 @@ namespace forebay::bench {
 struct Setting {
   int rank = 0, ranks = 1;
   Size size = Size::Normal;
-  std::string f_map, g_map;  // recorded maps, or empty: a generated one
 };
 
-// All its buffers are filled beforehand, so that nothing but calls to PnetCDF is timed. What fails throws
-// std::runtime_error.
+// All its buffers are filled when it is made, so that nothing but calls to the library is timed. The calls
+// are collective, in this order; what fails throws std::runtime_error.
 class Row {
  public:
   virtual ~Row() = default;
 
-  virtual void define(int file) = 0;  // in define mode
-  virtual void put(int file) = 0;     // in data mode, all of it; collective
+  virtual void create(const std::string& path, MPI_Info info) = 0;  // a fresh file, and all definitions
+  virtual void write() = 0;                                         // all of its data
+  virtual void close() = 0;
 
   // What this rank writes, and in how many contiguous parts of the file.
   std::int64_t bytes() const { return bytes_; }
@@ -40,23 +41,6 @@ class Row {
  private:
   std::int64_t bytes_ = 0, pieces_ = 0;
 };
-
-std::unique_ptr<Row> make_row(std::string_view name, const Setting& setting);
-
-// By file.
-std::unique_ptr<Row> make_e3sm_row(const Setting& setting, bool ocean, int waits);
-std::unique_ptr<Row> make_s3d_row(const Setting& setting);
-std::unique_ptr<Row> make_btio_row(const Setting& setting);
-std::unique_ptr<Row> make_wrf_row(const Setting& setting);
-std::unique_ptr<Row> make_tiny_row(const Setting& setting, int piece_bytes);
-std::unique_ptr<Row> make_small_row(const Setting& setting, bool blocking);
-
-// One of four numbers, by size.
-template <typename T>
-T by_size(Size size, T tiny, T quick, T normal, T full) {
-  const T values[] = {tiny, quick, normal, full};
-  return values[static_cast<std::size_t>(size)];
-}
 
 // Values of which no byte is zero: a zero byte in a fresh file is one that nobody put.
 void fill_values(std::span<std::byte> values, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// What the benchmark measured, and how it is shown: a table with bars, a JSON document, a plot, and the
+// What a benchmark measured, and how it is shown: a table with bars, a JSON document, a plot, and the
 // closing lines.
 #pragma once
 
@@ -47,8 +47,8 @@ struct Ratio {
   bool identical = true;
 };
 
-struct Results {
-  std::string place, machine, library, maps, size;
+struct BenchmarkResults {
+  std::string place, machine, library, input, size;
   int ranks = 0;
   std::vector<RowResult> rows;
 
@@ -56,11 +56,11 @@ struct Results {
 };
 
 // One for each of Forebay's modes in each row: ROW is strict, ROW.commit is commit.
-std::vector<Ratio> ratios(const Results& results);
+std::vector<Ratio> ratios(const BenchmarkResults& results);
 
-std::string table(const Results& results);
-std::string closing_lines(const Results& results);
-nlohmann::json to_json(const Results& results);
-std::string to_svg(const Results& results);
+std::string table(const BenchmarkResults& results);
+std::string closing_lines(const BenchmarkResults& results);
+nlohmann::json to_json(const BenchmarkResults& results);
+std::string to_svg(const BenchmarkResults& results);
 
 }  // namespace forebay::bench

@@ -1,5 +1,5 @@
 // Medians, ratios, and their presentation as text and JSON.
-#include "results.hpp"
+#include "benchmark_results.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string count(std::int64_t number) {
                           : fmt::format("{:.2f} million", static_cast<double>(number) / 1e6);
 }
 
-void append(std::string& text, const Results& results, const RowResult& row) {
+void append(std::string& text, const BenchmarkResults& results, const RowResult& row) {
   text += fmt::format(
       "\n{}: {}\n  {:.1f} MB in {} pieces of {:.1f} bytes on average\n", row.name, row.title,
       static_cast<double>(row.bytes) / 1e6, count(row.pieces),
@@ -92,14 +92,14 @@ const Cell* RowResult::fastest_stock() const {
   return found;
 }
 
-bool Results::all_identical() const {
+bool BenchmarkResults::all_identical() const {
   for (const RowResult& row : rows)
     for (const Cell& cell : row.cells)
       if (cell.differs) return false;
   return true;
 }
 
-std::vector<Ratio> ratios(const Results& results) {
+std::vector<Ratio> ratios(const BenchmarkResults& results) {
   std::vector<Ratio> all;
   for (const RowResult& row : results.rows) {
     const Cell* stock = row.fastest_stock();
@@ -118,9 +118,9 @@ std::vector<Ratio> ratios(const Results& results) {
   return all;
 }
 
-std::string table(const Results& results) {
-  std::string text = fmt::format("PnetCDF {}, {} ranks, size {}; {}; {}\n{}\n", results.library,
-                                 results.ranks, results.size, results.place, results.machine, results.maps);
+std::string table(const BenchmarkResults& results) {
+  std::string text = fmt::format("{}, {} ranks, size {}; {}; {}\n{}\n", results.library, results.ranks,
+                                 results.size, results.place, results.machine, results.input);
   const std::size_t repetitions =
       results.rows.empty() || results.rows[0].cells.empty() ? 0 : results.rows[0].cells[0].samples.size();
   text += fmt::format(
@@ -151,16 +151,16 @@ std::string table(const Results& results) {
          "with create: the ratio of create and data together.\n";
 }
 
-std::string closing_lines(const Results& results) {
+std::string closing_lines(const BenchmarkResults& results) {
   std::string text = fmt::format("identical {}\n", results.all_identical() ? "yes" : "no");
   for (const Ratio& one : ratios(results)) text += fmt::format("ratio {} {:.2f}\n", one.row, one.value);
   return text;
 }
 
-nlohmann::json to_json(const Results& results) {
+nlohmann::json to_json(const BenchmarkResults& results) {
   nlohmann::json document = {
       {"library", results.library},      {"ranks", results.ranks},           {"size", results.size},
-      {"place", results.place},          {"machine", results.machine},       {"maps", results.maps},
+      {"place", results.place},          {"machine", results.machine},       {"input", results.input},
       {"rows", nlohmann::json::array()}, {"ratios", nlohmann::json::array()}};
   for (const RowResult& row : results.rows) {
     nlohmann::json cells = nlohmann::json::array();

@@ -1,0 +1,19 @@
+// What makes a run a stock run.
+#include "peers.hpp"
+
+namespace forebay::bench {
+
+Peer stock_peer(const std::string& name, const std::string& title, const std::string& io,
+                std::vector<std::string> hints, bool quick, Kind kind) {
+  Peer peer{name, title, kind, std::move(hints), {}, "", quick};
+  for (const char* variable : {"FOREBAY_HINTS", "FOREBAY_STATS", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
+    peer.environment.emplace_back(variable, std::nullopt);
+  if (!io.empty()) peer.environment.emplace_back("OMPI_MCA_io", io);
+  return peer;
+}
+
+Peer forebay_peer(const std::string& name, const std::string& mode) {
+  return {name, "Forebay, " + mode, Kind::Forebay, {}, {}, mode, true};
+}
+
+}  // namespace forebay::bench

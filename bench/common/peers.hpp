@@ -1,0 +1,29 @@
+// Who is compared: the stock library in several settings, and Forebay in its modes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::bench {
+
+// The reference is run once, for its files.
+enum class Kind { Reference, Stock, Forebay };
+
+struct Peer {
+  std::string name, title;
+  Kind kind = Kind::Stock;
+  std::vector<std::string> hints;                                               // key=value for MPI_Info
+  std::vector<std::pair<std::string, std::optional<std::string>>> environment;  // set, or removed
+  std::string mode;                                                             // Forebay's
+  bool quick = false;  // among those that --quick runs
+};
+
+// The stock library, whatever the environment says; over Open MPI's component `io` where that is not empty.
+Peer stock_peer(const std::string& name, const std::string& title, const std::string& io,
+                std::vector<std::string> hints, bool quick, Kind kind = Kind::Stock);
+
+Peer forebay_peer(const std::string& name, const std::string& mode);
+
+}  // namespace forebay::bench

@@ -1,0 +1,12 @@
+// How far a mistyped name is from one that may have been meant.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace forebay {
+
+/// Letters to insert, delete or replace to make one of the other; case does not matter (ASCII).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace forebay
