@@ -6,6 +6,7 @@
 #include "drain.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
+#include "get.hpp"
 #include "open_file.hpp"
 #include "put.hpp"
 #include "wait.hpp"
@@ -109,7 +110,7 @@ constexpr DriverTable table = {
     .inq_varid = forward<&T::inq_varid>,
     .rename_var = forward_keep_count<&T::rename_var>,
 
-    .get_var = get_drained<&T::get_var>,
+    .get_var = get_var,
     .put_var = put_var,
     .get_varn = get_drained<&T::get_varn>,
     .put_varn = put_varn,

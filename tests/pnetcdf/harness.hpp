@@ -58,7 +58,9 @@ class Run {
 /// Whether this is PnetCDF 1.15, for what its own driver does wrong or otherwise than before and than ours:
 ///   - after an independent wait the first rank writes the count of records at once, and counts its bytes as
 ///   put;
-///   - a blocking vars or varm forgets the stride of records (1.15.1).
+///   - a blocking vars or varm forgets the stride of records (1.15.1);
+///   - a varn whose last piece is empty sets to none how many pieces the next request in the list has, which
+///   are then written behind the end of what was allocated for them (1.15.1).
 bool is_pnetcdf_1_15();
 
 using Program = std::function<void(Run&)>;

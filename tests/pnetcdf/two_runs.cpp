@@ -1,32 +1,12 @@
-// Both runs in one process: the test program itself answers PnetCDF's question for a driver.
-#include "harness.hpp"
-
-#include <dlfcn.h>
-
+// Both runs in one process: PnetCDF is given the one driver, then the other (switch_shared.cpp,
+// switch_linked.cpp).
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
-#include "attach_shared.hpp"
-
-namespace {
-
-bool forebay_is_used = false;
-
-}  // namespace
-
-// PnetCDF finds this one first, since it is in the executable.
-extern "C" __attribute__((visibility("default"))) const void* ncmpio_inq_driver() {
-  Dl_info where{};
-  if (dladdr(reinterpret_cast<void*>(&ncmpi_create), &where) == 0) std::abort();
-  void* library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  const auto stock = reinterpret_cast<void* (*)()>(dlsym(library, "ncmpio_inq_driver"));
-  if (stock == nullptr || reinterpret_cast<void*>(stock) == reinterpret_cast<void*>(&ncmpio_inq_driver))
-    std::abort();
-  return forebay_is_used ? forebay_pnetcdf_attach(stock(), library) : stock();
-}
+#include "harness.hpp"
 
 namespace forebay::test {
 namespace {
@@ -103,14 +83,6 @@ bool same_on_both(const std::string& name, MPI_Comm comm, const Program& program
     std::remove(forebay.path().c_str());
   }
   return same == 1;
-}
-
-void use_forebay(bool on) {
-  forebay_is_used = on;
-}
-
-bool can_switch() {
-  return true;
 }
 
 }  // namespace forebay::test
