@@ -1,7 +1,7 @@
 // HDF5's three write callbacks. In strict mode all of them return with the bytes in the file; a collective
-// one returns on no rank before they are there from all ranks. In commit mode so do metadata, what comes by vector (fill
-// values of chunks, and filtered chunks: HDF5 counts on their being there), and what comes byte by byte (rank 0's fill
-// values of a contiguous dataset: the others write data over them next).
+// one returns on no rank before they are there from all ranks. In commit mode so do metadata, what comes by
+// vector (fill values of chunks, and filtered chunks: HDF5 counts on their being there), and what comes byte
+// by byte (rank 0's fill values of a contiguous dataset: the others write data over them next).
 #include "driver.hpp"
 #include "engine/agreement.hpp"
 #include "errors.hpp"

@@ -16,9 +16,9 @@
 
 namespace forebay {
 
-/// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller flushes where
-/// the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, on one node in any order of
-/// calls of any rank; files on several nodes are strict.
+/// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller
+/// flushes where the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, on
+/// one node in any order of calls of any rank; files on several nodes are strict.
 enum class Keeping { nothing, by_rank, by_node };
 
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
@@ -31,7 +31,7 @@ struct FileOptions {
   MPI_Info info = MPI_INFO_NULL;  ///< passed on to MPI_File_open; hints of ours in it have been applied to
                                   ///< settings by the caller
   Settings settings;
-  std::string driver;       ///< "hdf5", "pnetcdf", …: for messages and the report
+  std::string driver;                  ///< "hdf5", "pnetcdf", …: for messages and the report
   Keeping keeping = Keeping::nothing;  ///< in commit mode
 };
 
@@ -53,8 +53,8 @@ class File {
   /// ranks; in commit mode they are, or they are copied and go there with a later flush. A collective flush
   /// that fails keeps what it could not write for the next one, and what was put by the call that flushed is
   /// not kept. `agree_max`: values that the caller wants reduced by MPI_MAX over all ranks in the same
-  /// message (at most 8), in place; they are reduced also where the write fails. `when`: before_return on one rank
-  /// is enough (for files that the node keeps).
+  /// message (at most 8), in place; they are reduced also where the write fails. `when`: before_return on one
+  /// rank is enough (for files that the node keeps).
   Status write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max = {},
                    When when = When::as_the_mode_says);
 
@@ -73,10 +73,10 @@ class File {
   /// file is made at least `value` after they are written.
   void count_at_exit(std::int64_t offset, int width, std::int64_t value);
 
-  /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by itself, in
-  /// the place of what the node keeps there. read_at comes after what this rank, or the node, keeps has been
-  /// written. Zero bytes are read past the end of the file. Whether the program wrote or
-  /// a library of its own accord, the caller knows: counters().independent_writes is left to it.
+  /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
+  /// itself, in the place of what the node keeps there. read_at comes after what this rank, or the node,
+  /// keeps has been written. Zero bytes are read past the end of the file. Whether the program wrote or a
+  /// library of its own accord, the caller knows: counters().independent_writes is left to it.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 

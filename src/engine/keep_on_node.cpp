@@ -1,5 +1,5 @@
-// One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on whether
-// they are kept.
+// One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on
+// whether they are kept.
 #include <array>
 #include <new>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace forebay {
 
-Status File::State::write_all_on_node(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
-                                      When when) {
+Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
+                                      std::span<std::int64_t> agree_max, When when) {
   // As the least of each value.
   enum : std::size_t { kWell, kSmall, kOwn };
   std::array<std::int64_t, kOwn + kMostAgreed> values{};
@@ -30,8 +30,8 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine, st
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
 
-  // All have entered: what is put now comes after whatever they did before. And all leave together, so that what
-  // any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
+  // All have entered: what is put now comes after whatever they did before. And all leave together, so that
+  // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
   if (values[kWell] == 0 && values[kSmall] == 0) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());

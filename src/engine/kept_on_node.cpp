@@ -23,8 +23,9 @@ KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, co
       path_(path),
       fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
 
-Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout, const std::string& path,
-                          Storage& storage, Counters& counters, std::unique_ptr<KeptOnNode>& out) {
+Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
+                          const std::string& path, Storage& storage, Counters& counters,
+                          std::unique_ptr<KeptOnNode>& out) {
   const Topology& t = nodes.topology();
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = NodeSegments::choose_segment_bytes(layout.stripe_bytes(), bound, t.local_ranks);

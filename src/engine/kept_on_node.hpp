@@ -1,5 +1,5 @@
-// Commit mode for files whose ranks write one after the other at any place, as HDF5's do: what one open file keeps
-// in its node's segments.
+// Commit mode for files whose ranks write one after the other at any place, as HDF5's do: what one open file
+// keeps in its node's segments.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,9 @@ namespace forebay {
 class KeptOnNode final : public Holder {
  public:
   /// Collective over the node set's ranks, all of one node. Code::no_shared_memory where there is none.
-  static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout, const std::string& path,
-                       Storage& storage, Counters& counters, std::unique_ptr<KeptOnNode>& out);
+  static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
+                       const std::string& path, Storage& storage, Counters& counters,
+                       std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.

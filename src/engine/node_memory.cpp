@@ -14,7 +14,8 @@ constexpr std::uintptr_t kAlignment = 4096;
 
 }  // namespace
 
-Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, Status mine, NodeMemory& out) {
+Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, SharedMemory::Pages pages,
+                     Status mine, NodeMemory& out) {
   Status status = std::move(mine);
   std::array<char, 64> name{};
   if (topology.local_ranks == 1) {
@@ -28,13 +29,13 @@ Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, 
   } else {
     if (topology.local_rank == 0) {
       std::string made;
-      Status created = SharedMemory::create(bytes, out.shared, made);
+      Status created = SharedMemory::create(bytes, pages, out.shared, made);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }
     MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, topology.node_comm.get());
     if (topology.local_rank != 0 && name[0] != '\0')
-      status.update(SharedMemory::attach(name.data(), bytes, out.shared));
+      status.update(SharedMemory::attach(name.data(), bytes, pages, out.shared));
     out.at = out.shared.data();
   }
 

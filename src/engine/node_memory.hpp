@@ -19,8 +19,10 @@ struct NodeMemory {
   void* at = nullptr;
 };
 
-/// Collective over `all`, whose topology it is. `mine` is how this rank stands so far: refused anywhere is refused
-/// everywhere, with Code::no_shared_memory where a node has none, and Code::peer on ranks that had theirs.
-Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, Status mine, NodeMemory& out);
+/// Collective over `all`, whose topology it is. `mine` is how this rank stands so far: refused anywhere is
+/// refused everywhere, with Code::no_shared_memory where a node has none, and Code::peer on ranks that had
+/// theirs.
+Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, SharedMemory::Pages pages,
+                     Status mine, NodeMemory& out);
 
 }  // namespace forebay

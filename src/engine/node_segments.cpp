@@ -1,5 +1,5 @@
-// Locks: the directory's is held for looking up and for giving a segment to another range, never while waiting
-// for a segment's; a segment's may be held when the directory's is taken.
+// Locks: the directory's is held for looking up and for giving a segment to another range, never while
+// waiting for a segment's; a segment's may be held when the directory's is taken.
 #include "engine/node_segments.hpp"
 
 #include <sched.h>
@@ -148,7 +148,8 @@ void NodeSegments::initialize() {
   }
 }
 
-void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age) {
+void NodeSegments::attach(Storage& storage, Counters& counters,
+                          std::chrono::steady_clock::duration most_age) {
   storage_ = &storage;
   counters_ = &counters;
   most_age_ = most_age;
@@ -242,26 +243,36 @@ int NodeSegments::lock_present(std::int64_t index) {
   }
 }
 
-// One to give to another range, locked: a free one, else that which nobody has used for longest, but for those
-// that somebody uses now. -1: all are in use.
+// In what order segments are given to other ranges: those with nothing in them, whose memory is in use
+// already, the longest unused first; those never used; those whose bytes must be written before.
+std::int64_t NodeSegments::order_of(int segment) const {
+  const Segment& s = segments_[segment];
+  constexpr std::int64_t never = std::int64_t{1} << 60;
+  if (s.index.load(std::memory_order_relaxed) < 0) return never + segment;
+  const std::int64_t used = s.used.load(std::memory_order_relaxed);
+  return s.dirty.load(std::memory_order_relaxed) == 0 ? used : 2 * never + used;
+}
+
+// One to give to another range, locked; -1: all are in use.
 int NodeSegments::lock_victim() {
-  for (std::int64_t after = -2;;) {
-    int oldest = -1;
+  for (std::int64_t after = -1;;) {
+    int first = -1;
     std::int64_t least = 0;
     for (int i = 0; i < count_; ++i) {
-      const bool is_free = segments_[i].index.load(std::memory_order_relaxed) < 0;
-      const std::int64_t used = is_free ? -1 : segments_[i].used.load(std::memory_order_relaxed);
-      if (used > after && (oldest < 0 || used < least)) oldest = i, least = used;
+      const std::int64_t order = order_of(i);
+      if (order > after && (first < 0 || order < least)) first = i, least = order;
     }
-    if (oldest < 0 || try_lock(oldest)) return oldest;
+    if (first < 0 || try_lock(first)) return first;
     after = least;
   }
 }
 
-// The segment for a range, locked. -1: another would have had to give way, and its bytes could not be written.
+// The segment for a range, locked. -1: another would have had to give way, and its bytes could not be
+// written.
 int NodeSegments::acquire(std::int64_t index, Status& status) {
   const auto use = [&](int s) {
-    segments_[s].used.store(directory_->uses.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    segments_[s].used.store(directory_->uses.fetch_add(1, std::memory_order_relaxed),
+                            std::memory_order_relaxed);
   };
   for (;;) {
     Lock directory(*this);
@@ -350,7 +361,8 @@ Status NodeSegments::write(int segment) {
   return status;
 }
 
-/// Calls f(index, runs, more) for the runs in each segment's range; more() takes the next ones of the same range.
+/// Calls f(index, runs, more) for the runs in each segment's range; more() takes the next ones of the same
+/// range.
 template <class F>
 void NodeSegments::walk(Cursor& cursor, F&& f) {
   std::array<Run, kBatch> batch;
@@ -457,7 +469,8 @@ Status NodeSegments::drain_share() {
 
 void NodeSegments::drain_overdue() {
   const auto at = std::chrono::steady_clock::now();
-  if (at - looked_ < std::min<std::chrono::steady_clock::duration>(std::chrono::seconds(1), most_age_)) return;
+  if (at - looked_ < std::min<std::chrono::steady_clock::duration>(std::chrono::seconds(1), most_age_))
+    return;
   looked_ = at;
   const std::int64_t oldest = (at - most_age_).time_since_epoch().count();
   for_each_in({0, kNoOffset}, [&](int s, Extent) {
@@ -469,8 +482,8 @@ void NodeSegments::drain_overdue() {
 
 bool NodeSegments::write_out_in_signal(int fd) noexcept {
   bool well = true;
-  // Where the signal came into the middle of something, nothing is locked: others may then write the same bytes
-  // at the same time, which does no harm.
+  // Where the signal came into the middle of something, nothing is locked: others may then write the same
+  // bytes at the same time, which does no harm.
   const bool lockable = inside == 0;
   const auto write_one = [&](int s) {
     if (segments_[s].dirty.load(std::memory_order_relaxed) == 0) return;

@@ -18,19 +18,19 @@
 
 namespace forebay {
 
-/// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it (TCIO's level 2)
-/// and knows which of its bytes were put. A byte of the file is kept once on the node, so that whoever puts
-/// last wins, in the order of time, and whoever writes past the segments takes the bytes he writes out of them
-/// first. That is why it is for communicators of one node: between nodes nobody could do this without the other
-/// side's help.
+/// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it (TCIO's
+/// level 2) and knows which of its bytes were put. A byte of the file is kept once on the node, so that
+/// whoever puts last wins, in the order of time, and whoever writes past the segments takes the bytes he
+/// writes out of them first. That is why it is for communicators of one node: between nodes nobody could do
+/// this without the other side's help.
 ///
 /// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
-/// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes it;
-/// a rank that dies in there leaves the lock to the next one.
+/// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
+/// it; a rank that dies in there leaves the lock to the next one.
 class NodeSegments {
  public:
-  /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often halved
-  /// that each rank could have a few.
+  /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often
+  /// halved that each rank could have a few.
   static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);
   /// What `count` such segments take.
   static std::size_t bytes_needed(std::int64_t segment_bytes, int count);
@@ -84,6 +84,7 @@ class NodeSegments {
   int find(std::int64_t index) const;
   int acquire(std::int64_t index, Status& status);
   int lock_victim();
+  std::int64_t order_of(int segment) const;
   int lock_present(std::int64_t index);
   void bind(int segment, std::int64_t index);
   void rebuild();

@@ -77,10 +77,13 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
       mine = {Code::no_memory, "no memory for an aggregator's marks"};
     }
   }
-  if (Status status = share_on_node(topology_, comm_.get(), bytes, std::move(mine), window->memory); !status.ok())
+  // At once: page faults belong here, not into the first flush's inner loop.
+  if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_once,
+                                    std::move(mine), window->memory);
+      !status.ok())
     return status;
-  window->view =
-      std::make_unique<NodeWindow>(window->memory.at, topology_.local_ranks, topology_.local_rank, round_bytes);
+  window->view = std::make_unique<NodeWindow>(window->memory.at, topology_.local_ranks, topology_.local_rank,
+                                              round_bytes);
   window->view->set_idle([] {
     int flag = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
@@ -93,13 +96,16 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
 Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
   for (const auto& memory : segments_) {
-    if (!memory->leased && memory->bytes == bytes && memory->segment_bytes == segment_bytes) out = memory.get();
+    if (!memory->leased && memory->bytes == bytes && memory->segment_bytes == segment_bytes)
+      out = memory.get();
   }
   if (out == nullptr) {
     auto memory = std::make_unique<SegmentMemory>();
     memory->bytes = bytes;
     memory->segment_bytes = segment_bytes;
-    if (Status status = share_on_node(topology_, comm_.get(), bytes, {}, memory->memory); !status.ok())
+    if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_first_touch, {},
+                                      memory->memory);
+        !status.ok())
       return status;
     out = memory.get();
     segments_.push_back(std::move(memory));

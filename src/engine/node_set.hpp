@@ -54,7 +54,8 @@ class NodeSet {
   /// if any node has none.
   Status window(std::int64_t round_bytes, Window*& out);
 
-  /// Collective: memory for so many segments of NodeSegments, until somebody says that it is not leased any more.
+  /// Collective: memory for so many segments of NodeSegments, until somebody says that it is not leased any
+  /// more.
   Status lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out);
 
   /// Collective over aggregators: this rank's rail, made (and measured) on first use; null on others and on

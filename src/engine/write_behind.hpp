@@ -15,9 +15,9 @@
 
 namespace forebay {
 
-/// What a rank may keep, in bytes, and how much of that a collective call may have from a rank to be kept: more
-/// pays for a flush of its own, since one copy more of its bytes costs what merging it would save (measured on
-/// one node).
+/// What a rank may keep, in bytes, and how much of that a collective call may have from a rank to be kept:
+/// more pays for a flush of its own, since one copy more of its bytes costs what merging it would save
+/// (measured on one node).
 std::int64_t pool_bound(const Settings& settings);
 std::int64_t most_of_small_call(const Settings& settings);
 

@@ -25,9 +25,9 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   return *this;
 }
 
-Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
-  // Populate: page faults belong here, not into the first flush's inner loop.
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+Status SharedMemory::map(int fd, std::size_t bytes, Pages pages, SharedMemory& out) {
+  const int populate = pages == Pages::at_once ? MAP_POPULATE : 0;
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
   if (data == MAP_FAILED) {
     return {Code::no_shared_memory,
             "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
@@ -39,7 +39,7 @@ Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
   return {};
 }
 
-Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& name) {
+Status SharedMemory::create(std::size_t bytes, Pages pages, SharedMemory& out, std::string& name) {
   static std::atomic<unsigned> counter{0};
   name = "/forebay-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -56,18 +56,18 @@ Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& n
                                           " KiB of shared memory in /dev/shm (" + std::strerror(err) +
                                           "); make it larger, or set forebay_window_bytes lower"};
   } else {
-    status = map(fd, bytes, out);
+    status = map(fd, bytes, pages, out);
   }
   ::close(fd);
   if (!status.ok()) unlink(name);
   return status;
 }
 
-Status SharedMemory::attach(const std::string& name, std::size_t bytes, SharedMemory& out) {
+Status SharedMemory::attach(const std::string& name, std::size_t bytes, Pages pages, SharedMemory& out) {
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0)
     return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
-  Status status = map(fd, bytes, out);
+  Status status = map(fd, bytes, pages, out);
   ::close(fd);
   return status;
 }

@@ -35,8 +35,7 @@ inline void check(bool good, const char* what, int line, const std::string& deta
   } while (false)
 
 inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                       Status* outcome = nullptr,
-                                       Keeping keeping = Keeping::by_rank) {
+                                       Status* outcome = nullptr, Keeping keeping = Keeping::by_rank) {
   FileOptions options;
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;

@@ -1,5 +1,5 @@
-// Commit mode where the node keeps: whoever put last has won, whatever ranks, calls and ways the bytes came by, and
-// nothing is in the way of somebody else's.
+// Commit mode where the node keeps: whoever put last has won, whatever ranks, calls and ways the bytes came
+// by, and nothing is in the way of somebody else's.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -139,7 +139,8 @@ void collective_calls() {
 
 void while_writing_fails() {
   auto file = open_on_node(
-      "forebay_storage=failing;forebay_fail_after_bytes=10000;forebay_stripe_bytes=4k;forebay_pool_bytes=64k");
+      "forebay_storage=failing;forebay_fail_after_bytes=10000;forebay_stripe_bytes=4k;forebay_pool_bytes="
+      "64k");
   Status refused;
   for (int i = 0; i < 2000 && refused.ok(); ++i)
     refused = put_alone(*file, 8192 * (i * file->ranks() + file->rank()), 4000, 3);
@@ -177,15 +178,19 @@ void all_at_once(unsigned seed, const std::string& hints) {
   std::vector<std::int64_t> got(static_cast<std::size_t>(elements));
   CHECK_OK(file->read_at(0, got.data(), 8 * elements));
   std::int64_t wrong = 0;
-  for (std::int64_t e = 0; e < elements; ++e) wrong += got[static_cast<std::size_t>(e)] != e * 1000003 ? 1 : 0;
+  for (std::int64_t e = 0; e < elements; ++e)
+    wrong += got[static_cast<std::size_t>(e)] != e * 1000003 ? 1 : 0;
   check(wrong == 0, "all elements", __LINE__, std::to_string(wrong) + " wrong, seed " + std::to_string(seed));
   CHECK_OK(file->close());
 }
 
-// One step after the other, with the program's own meetings in between; a copy in memory knows what must be there.
+// One step after the other, with the program's own meetings in between; a copy in memory knows what must be
+// there.
 void random_steps(unsigned seed, int steps) {
   std::mt19937 random(seed);
-  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
   std::string hints = "forebay_stripe_bytes=" + std::to_string(512 << below(6));
   hints += ";forebay_pool_bytes=" + std::to_string(4096 << below(8));
   hints += ";forebay_bypass_bytes=" + std::to_string(4096 << below(5));
@@ -196,7 +201,8 @@ void random_steps(unsigned seed, int steps) {
   const std::int64_t length = 200000;
   std::vector<std::byte> image(static_cast<std::size_t>(length));
   const auto fail = [&](int step, const char* what) {
-    check(false, what, __LINE__, "seed " + std::to_string(seed) + " step " + std::to_string(step) + " " + hints);
+    check(false, what, __LINE__,
+          "seed " + std::to_string(seed) + " step " + std::to_string(step) + " " + hints);
   };
   for (int step = 0; step < steps; ++step) {
     const auto kind = below(10);

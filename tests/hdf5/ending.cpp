@@ -1,5 +1,5 @@
-// A program that ends with raw data still kept by its node: `ending HOW`; `ending check` then looks at the bytes of the
-// dataset where HDF5 had said that they go. It knows nothing of Forebay.
+// A program that ends with raw data still kept by its node: `ending HOW`; `ending check` then looks at the
+// bytes of the dataset where HDF5 had said that they go. It knows nothing of Forebay.
 #include <hdf5.h>
 #include <mpi.h>
 #include <signal.h>
