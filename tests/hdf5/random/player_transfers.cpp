@@ -1,0 +1,174 @@
+// Reads and writes, of one dataset or of several in one call.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "player.hpp"
+
+namespace test {
+namespace {
+
+/// One dataset's part of a call on this rank.
+struct Part {
+  const ElementType* type = nullptr;
+  Id space;
+  Memory memory;
+  std::vector<std::byte> before;
+};
+
+/// What remains where no element is.
+void blank(const Part& part, std::vector<std::byte>& bytes) {
+  for (std::size_t place : part.memory.places)
+    std::memset(bytes.data() + place * part.type->size, 0, part.type->size);
+}
+
+std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
+  return value_of(index, static_cast<unsigned>(salt)) & ((std::int64_t{1} << bits) - 1);
+}
+
+}  // namespace
+
+Player::Transfer Player::draw_transfer(bool must_be_collective) {
+  Transfer how;
+  how.collective = must_be_collective || all_.one_in(2);
+  how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+  if (how.collective) {
+    // Filtered chunks cannot be written individually.
+    if (!must_be_collective && all_.one_in(3)) H5Pset_dxpl_mpio_collective_opt(how.list, H5FD_MPIO_INDIVIDUAL_IO);
+    constexpr std::array options{H5FD_MPIO_CHUNK_DEFAULT, H5FD_MPIO_CHUNK_ONE_IO, H5FD_MPIO_CHUNK_MULTI_IO};
+    H5Pset_dxpl_mpio_chunk_opt(how.list, all_.pick(options));
+  }
+  constexpr std::array modes{H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_OFF,
+                             H5D_SELECTION_IO_MODE_ON};
+  H5Pset_selection_io(how.list, all_.pick(modes));
+  if (all_.one_in(5)) H5Pset_buffer(how.list, static_cast<size_t>(all_.between(64, 2000)), nullptr, nullptr);
+  how.may_change_buffer = all_.one_in(3);
+  if (how.may_change_buffer) H5Pset_modify_write_buf(how.list, true);
+  return how;
+}
+
+void Player::meet(FileModel& file) {
+  if (file.id >= 0 && all_.one_in(3)) trace_.sign("flush", H5Fflush(file.id, H5F_SCOPE_LOCAL));
+  MPI_Barrier(run_.comm);
+  ++now_;
+}
+
+void Player::meet_if_touched(FileModel& file, const DatasetModel& set) {
+  if (touched(set, now_)) meet(file);
+}
+
+void Player::move(bool writing, bool several) {
+  FileModel& file = pick_file();
+  if (file.sets.empty()) return;
+  std::vector<DatasetModel*> sets;
+  for (std::int64_t n = several ? all_.between(2, 5) : 1; n > 0; --n) {
+    DatasetModel* set = pick_set(file);
+    if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
+  }
+  std::vector<Plan> plans;
+  plans.reserve(sets.size());
+  for (DatasetModel* set : sets) plans.push_back(draw_plan(all_, *set, run_.ranks, writing));
+  const bool together = std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
+  move(file, sets, plans, writing, draw_transfer(writing && together));
+  for (DatasetModel* set : sets) {
+    if (all_.one_in(5)) let_go(*set);
+  }
+}
+
+void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans,
+                  bool writing, const Transfer& how) {
+  const auto me = static_cast<std::size_t>(run_.rank);
+  const std::uint64_t salt = all_.next();
+  auto memory_types_ = memory_types();
+  Dice dice = mine();
+  std::vector<Part> parts;
+  std::vector<std::vector<std::vector<std::uint64_t>>> at(sets.size());  // by dataset and rank
+  std::vector<int> bits;
+  bool meeting = false;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    DatasetModel& set = *sets[s];
+    Part part;
+    do {
+      part.type = &all_.pick(memory_types_);
+    } while (!writing && part.type->bits < set.type->bits);
+    bits.push_back(std::min(part.type->bits, set.type->bits));
+    for (int r = 0; r < run_.ranks; ++r) {
+      Id space = select(plans[s], set, r, run_.ranks);
+      at[s].push_back(selected(space));
+      meeting = meeting || conflicts(set, at[s].back(), r, writing, now_);
+      if (r == run_.rank) part.space = std::move(space);
+    }
+    const std::vector<std::uint64_t>& mine_at = at[s][me];
+    part.memory = draw_memory(dice, *part.type, mine_at.size());
+    for (std::size_t i = 0; writing && i < mine_at.size(); ++i)
+      store(*part.type, part.memory.bytes.data() + part.memory.places[i] * part.type->size,
+            value_at(mine_at[i], salt, bits[s]));
+    part.before = part.memory.bytes;
+    parts.push_back(std::move(part));
+  }
+  if (meeting) meet(file);
+
+  std::vector<hid_t> ids, types, memories, spaces;
+  std::vector<void*> buffers;
+  std::string text = std::string(how.collective ? "collective" : "independent") + (writing ? " write" : " read");
+  bool nothing = true;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    ids.push_back(handle(file, *sets[s]));
+    types.push_back(parts[s].type->id());
+    memories.push_back(parts[s].memory.space);
+    spaces.push_back(parts[s].space);
+    buffers.push_back(parts[s].memory.bytes.data());
+    text += " " + sets[s]->paths.back();
+    nothing = nothing && at[s][me].empty();
+  }
+  if (!how.collective && nothing && dice.one_in(2)) {
+    trace_.value("left out", text);
+  } else if (sets.size() == 1 && writing) {
+    trace_.sign(text, H5Dwrite(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]));
+  } else if (sets.size() == 1) {
+    trace_.sign(text, H5Dread(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]));
+  } else if (writing) {
+    const std::vector<const void*> sources(buffers.begin(), buffers.end());
+    trace_.sign(text, H5Dwrite_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
+                                     const_cast<const void**>(sources.data())));
+  } else {
+    trace_.sign(text, H5Dread_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
+                                    buffers.data()));
+  }
+
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    DatasetModel& set = *sets[s];
+    Part& part = parts[s];
+    for (int r = 0; r < run_.ranks; ++r) {
+      const auto& indices = at[s][static_cast<std::size_t>(r)];
+      writing ? note_write(set, indices, r, now_) : note_read(set, indices, r, now_);
+      for (std::uint64_t i : indices) {
+        if (!writing) continue;
+        set.elements[i].value = value_at(i, salt, bits[s]);
+        set.elements[i].known = true;
+      }
+    }
+    if (writing) {
+      if (!how.may_change_buffer && part.before != part.memory.bytes) trace_.wrong("a write changes its buffer");
+      continue;
+    }
+    std::vector<std::int64_t> values;
+    std::size_t other = 0;
+    for (std::size_t i = 0; i < at[s][me].size(); ++i) {
+      const Element& element = set.elements[at[s][me][i]];
+      if (!element.known) continue;
+      values.push_back(load(*part.type, part.memory.bytes.data() + part.memory.places[i] * part.type->size));
+      other += values.back() != element.value ? 1 : 0;
+    }
+    trace_.value("read", hash_of(values));
+    if (other > 0) {
+      trace_.wrong(std::to_string(other) + " of " + std::to_string(values.size()) + " elements of " +
+                   set.paths.back() + " are not what was written");
+    }
+    blank(part, part.before);
+    blank(part, part.memory.bytes);
+    if (part.before != part.memory.bytes) trace_.wrong("a read changes memory beside its selection");
+  }
+}
+
+}  // namespace test
