@@ -61,12 +61,12 @@ void Player::one_step() {
   }
 }
 
-Id Player::draw_access(bool latest) {
+Id Player::draw_access(const FileModel& file) {
   Id fapl = run_.access();
-  if (latest) CHECK(H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
+  if (file.latest) CHECK(H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
   if (all_.one_in(2)) CHECK(H5Pset_coll_metadata_write(fapl, true) >= 0);
   if (all_.one_in(2)) CHECK(H5Pset_all_coll_metadata_ops(fapl, true) >= 0);
-  if (all_.one_in(4)) {
+  if (all_.one_in(4) && !file.userblock) {  // the one has to be a multiple of the other
     constexpr std::array<hsize_t, 3> units{8, 512, 4096};
     CHECK(H5Pset_alignment(fapl, static_cast<hsize_t>(all_.between(1, 2000)), all_.pick(units)) >= 0);
   }
@@ -81,19 +81,20 @@ void Player::create_file() {
   file->latest = all_.one_in(3);
   const Id fcpl(H5Pcreate(H5P_FILE_CREATE));
   H5Pset_obj_track_times(fcpl, false);
-  if (all_.one_in(6)) CHECK(H5Pset_userblock(fcpl, all_.one_in(2) ? 512 : 2048) >= 0);
+  file->userblock = all_.one_in(6);
+  if (file->userblock) CHECK(H5Pset_userblock(fcpl, all_.one_in(2) ? 512 : 2048) >= 0);
   if (all_.one_in(3)) {
     constexpr std::array strategies{H5F_FSPACE_STRATEGY_PAGE, H5F_FSPACE_STRATEGY_AGGR, H5F_FSPACE_STRATEGY_NONE};
     CHECK(H5Pset_file_space_strategy(fcpl, all_.pick(strategies), false, 1) >= 0);
     CHECK(H5Pset_file_space_page_size(fcpl, 4096) >= 0);
   }
-  const Id fapl = draw_access(file->latest);
+  const Id fapl = draw_access(*file);
   file->id = trace_.sign("create file", H5Fcreate(file->path.c_str(), H5F_ACC_TRUNC, fcpl, fapl));
   files_.push_back(std::move(file));
 }
 
 void Player::open(FileModel& file, unsigned flags) {
-  const Id fapl = draw_access(file.latest);
+  const Id fapl = draw_access(file);
   file.id = trace_.sign("open file", H5Fopen(file.path.c_str(), flags, fapl));
 }
 

@@ -19,6 +19,7 @@ struct FileModel {
   std::string path;
   hid_t id = H5I_INVALID_HID;
   bool latest = false;
+  bool userblock = false;
   std::vector<std::string> groups{"/"};
   std::vector<std::string> attributes;  ///< of the root group
   std::vector<std::string> links;       ///< to nothing that matters; by full path
@@ -37,6 +38,7 @@ class Player {
   /// How data moves in one call.
   struct Transfer {
     Id list;
+    std::string text;
     bool collective = false;
     bool may_change_buffer = false;
   };
@@ -44,7 +46,7 @@ class Player {
   void one_step();
 
   // player.cpp: files
-  Id draw_access(bool latest);
+  Id draw_access(const FileModel& file);
   void create_file();
   void open(FileModel& file, unsigned flags);
   void close(FileModel& file);

@@ -37,6 +37,22 @@ std::vector<hsize_t> draw_chunk(Dice& all, const std::vector<hsize_t>& dims) {
   return chunk;
 }
 
+std::string describe(const DatasetModel& set, hid_t dcpl) {
+  constexpr std::array layouts{" contiguous", " chunked", " compact"};
+  constexpr std::array times{" fill at allocation", " fill never", " fill if set"};
+  constexpr std::array allocations{"", ", early", ", late", ", bit by bit"};
+  H5D_fill_time_t time = H5D_FILL_TIME_ALLOC;
+  H5Pget_fill_time(dcpl, &time);
+  H5D_alloc_time_t allocation = H5D_ALLOC_TIME_DEFAULT;
+  H5Pget_alloc_time(dcpl, &allocation);
+  std::string text = std::string(" ") + set.type->name + layouts[static_cast<std::size_t>(set.layout)];
+  text += times[static_cast<std::size_t>(time)];
+  text += allocations[static_cast<std::size_t>(allocation)];
+  if (set.filtered) text += ", filtered";
+  for (hsize_t d : set.dims) text += " " + std::to_string(d);
+  return text;
+}
+
 }  // namespace
 
 Id Player::draw_creation(DatasetModel& set, std::vector<hsize_t>& chunk) {
@@ -95,8 +111,7 @@ void Player::create_dataset() {
   set->set_extent(dims);
   const Id extent(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), set->most.data()));
   const std::string path = path_in(all_.pick(file.groups), new_name("set"));
-  set->open = trace_.sign("create " + path + " " + set->type->name + (set->filtered ? " filtered" : "") +
-                              (set->layout == Layout::chunked ? " chunked" : ""),
+  set->open = trace_.sign("create " + path + describe(*set, dcpl),
                           H5Dcreate2(file.id, path.c_str(), set->type->id(), extent, H5P_DEFAULT, dcpl, H5P_DEFAULT));
   if (set->open < 0) return;
   if (set->layout == Layout::contiguous) trace_.value("offset", H5Dget_offset(set->open));

@@ -63,7 +63,7 @@ void Player::change_links() {
     const std::int64_t what = all_.below(8);
     if (what == 0 && !file.sets.empty()) {
       DatasetModel& set = *pick_set(file);
-      if (trace_.sign("hard link", H5Lcreate_hard(file.id, set.paths.back().c_str(), file.id, path.c_str(),
+      if (trace_.sign("hard link " + path + " to " + set.paths.back(), H5Lcreate_hard(file.id, set.paths.back().c_str(), file.id, path.c_str(),
                                                   H5P_DEFAULT, H5P_DEFAULT)) >= 0)
         set.paths.push_back(path);
     } else if (what <= 3) {

@@ -22,6 +22,12 @@ void blank(const Part& part, std::vector<std::byte>& bytes) {
     std::memset(bytes.data() + place * part.type->size, 0, part.type->size);
 }
 
+std::string name_of(const Plan& plan) {
+  constexpr std::array names{"slabs", "cyclic", "blocks", "points", "unions", "same", "one"};
+  std::string name = plan.whole ? "whole" : names[static_cast<std::size_t>(plan.style)];
+  return plan.idle != 0 && !plan.whole ? name + "-idle" : name;
+}
+
 std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
   return value_of(index, static_cast<unsigned>(salt)) & ((std::int64_t{1} << bits) - 1);
 }
@@ -32,16 +38,27 @@ Player::Transfer Player::draw_transfer(bool must_be_collective) {
   Transfer how;
   how.collective = must_be_collective || all_.one_in(2);
   how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+  how.text = how.collective ? "collective" : "independent";
   if (how.collective) {
     // Filtered chunks cannot be written individually.
-    if (!must_be_collective && all_.one_in(3)) H5Pset_dxpl_mpio_collective_opt(how.list, H5FD_MPIO_INDIVIDUAL_IO);
+    if (!must_be_collective && all_.one_in(3)) {
+      H5Pset_dxpl_mpio_collective_opt(how.list, H5FD_MPIO_INDIVIDUAL_IO);
+      how.text += " individual";
+    }
     constexpr std::array options{H5FD_MPIO_CHUNK_DEFAULT, H5FD_MPIO_CHUNK_ONE_IO, H5FD_MPIO_CHUNK_MULTI_IO};
-    H5Pset_dxpl_mpio_chunk_opt(how.list, all_.pick(options));
+    const H5FD_mpio_chunk_opt_t option = all_.pick(options);
+    H5Pset_dxpl_mpio_chunk_opt(how.list, option);
+    how.text += option == H5FD_MPIO_CHUNK_ONE_IO ? " linked" : option == H5FD_MPIO_CHUNK_MULTI_IO ? " by-chunk" : "";
   }
   constexpr std::array modes{H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_OFF,
                              H5D_SELECTION_IO_MODE_ON};
-  H5Pset_selection_io(how.list, all_.pick(modes));
-  if (all_.one_in(5)) H5Pset_buffer(how.list, static_cast<size_t>(all_.between(64, 2000)), nullptr, nullptr);
+  const H5D_selection_io_mode_t mode = all_.pick(modes);
+  H5Pset_selection_io(how.list, mode);
+  how.text += mode == H5D_SELECTION_IO_MODE_OFF ? " scalar" : mode == H5D_SELECTION_IO_MODE_ON ? " selection" : "";
+  if (all_.one_in(5)) {
+    H5Pset_buffer(how.list, static_cast<size_t>(all_.between(64, 2000)), nullptr, nullptr);
+    how.text += " small-buffer";
+  }
   how.may_change_buffer = all_.one_in(3);
   if (how.may_change_buffer) H5Pset_modify_write_buf(how.list, true);
   return how;
@@ -87,13 +104,16 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
   bool meeting = false;
   for (std::size_t s = 0; s < sets.size(); ++s) {
     DatasetModel& set = *sets[s];
+    Plan plan = plans[s];
+    // MPI has no view in which a place comes twice; what HDF5 makes of it depends on the transfer's other settings.
+    if (how.collective) plan.repeated = false;
     Part part;
     do {
       part.type = &all_.pick(memory_types_);
     } while (!writing && part.type->bits < set.type->bits);
     bits.push_back(std::min(part.type->bits, set.type->bits));
     for (int r = 0; r < run_.ranks; ++r) {
-      Id space = select(plans[s], set, r, run_.ranks);
+      Id space = select(plan, set, r, run_.ranks);
       at[s].push_back(selected(space));
       meeting = meeting || conflicts(set, at[s].back(), r, writing, now_);
       if (r == run_.rank) part.space = std::move(space);
@@ -110,7 +130,7 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
 
   std::vector<hid_t> ids, types, memories, spaces;
   std::vector<void*> buffers;
-  std::string text = std::string(how.collective ? "collective" : "independent") + (writing ? " write" : " read");
+  std::string text = how.text + (writing ? " write" : " read");
   bool nothing = true;
   for (std::size_t s = 0; s < sets.size(); ++s) {
     ids.push_back(handle(file, *sets[s]));
@@ -118,7 +138,7 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     memories.push_back(parts[s].memory.space);
     spaces.push_back(parts[s].space);
     buffers.push_back(parts[s].memory.bytes.data());
-    text += " " + sets[s]->paths.back();
+    text += " " + sets[s]->paths.back() + " " + name_of(plans[s]) + " as " + parts[s].type->name;
     nothing = nothing && at[s][me].empty();
   }
   if (!how.collective && nothing && dice.one_in(2)) {
@@ -154,16 +174,20 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     }
     std::vector<std::int64_t> values;
     std::size_t other = 0;
+    std::string example;
     for (std::size_t i = 0; i < at[s][me].size(); ++i) {
       const Element& element = set.elements[at[s][me][i]];
       if (!element.known) continue;
       values.push_back(load(*part.type, part.memory.bytes.data() + part.memory.places[i] * part.type->size));
-      other += values.back() != element.value ? 1 : 0;
+      if (values.back() == element.value) continue;
+      if (other++ == 0)
+        example = "element " + std::to_string(at[s][me][i]) + " is " + std::to_string(values.back()) + ", not " +
+                  std::to_string(element.value);
     }
     trace_.value("read", hash_of(values));
     if (other > 0) {
       trace_.wrong(std::to_string(other) + " of " + std::to_string(values.size()) + " elements of " +
-                   set.paths.back() + " are not what was written");
+                   set.paths.back() + " are not what was written: " + example);
     }
     blank(part, part.before);
     blank(part, part.memory.bytes);
