@@ -1,5 +1,6 @@
 #include "elements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -9,17 +10,17 @@ namespace {
 // 31 bits where more would do, so that numbers are exact in doubles as well.
 constexpr std::array file_table{
     ElementType{"I8LE", [] { return H5T_STD_I8LE; }, 1, 7, Number::i8},
-    ElementType{"U8BE", [] { return H5T_STD_U8BE; }, 1, 8, Number::u8},
+    ElementType{"U8BE", [] { return H5T_STD_U8BE; }, 1, 8, Number::u8, true},
     ElementType{"I16LE", [] { return H5T_STD_I16LE; }, 2, 15, Number::i16},
-    ElementType{"I16BE", [] { return H5T_STD_I16BE; }, 2, 15, Number::i16},
+    ElementType{"I16BE", [] { return H5T_STD_I16BE; }, 2, 15, Number::i16, true},
     ElementType{"I32LE", [] { return H5T_STD_I32LE; }, 4, 31, Number::i32},
-    ElementType{"I32BE", [] { return H5T_STD_I32BE; }, 4, 31, Number::i32},
+    ElementType{"I32BE", [] { return H5T_STD_I32BE; }, 4, 31, Number::i32, true},
     ElementType{"I64LE", [] { return H5T_STD_I64LE; }, 8, 31, Number::i64},
-    ElementType{"I64BE", [] { return H5T_STD_I64BE; }, 8, 31, Number::i64},
+    ElementType{"I64BE", [] { return H5T_STD_I64BE; }, 8, 31, Number::i64, true},
     ElementType{"F32LE", [] { return H5T_IEEE_F32LE; }, 4, 24, Number::f32},
-    ElementType{"F32BE", [] { return H5T_IEEE_F32BE; }, 4, 24, Number::f32},
+    ElementType{"F32BE", [] { return H5T_IEEE_F32BE; }, 4, 24, Number::f32, true},
     ElementType{"F64LE", [] { return H5T_IEEE_F64LE; }, 8, 31, Number::f64},
-    ElementType{"F64BE", [] { return H5T_IEEE_F64BE; }, 8, 31, Number::f64},
+    ElementType{"F64BE", [] { return H5T_IEEE_F64BE; }, 8, 31, Number::f64, true},
 };
 
 constexpr std::array memory_table{
@@ -66,17 +67,29 @@ std::span<const ElementType> memory_types() {
   return memory_table;
 }
 
+namespace {
+
+void swap_if(bool big_endian, std::byte* at, std::size_t size) {
+  if (big_endian) std::reverse(at, at + size);
+}
+
+}  // namespace
+
 void store(const ElementType& type, std::byte* at, std::int64_t value) {
   as_number(type.number, [&](auto number) {
     number = static_cast<decltype(number)>(value);
     std::memcpy(at, &number, sizeof number);
+    swap_if(type.big_endian, at, sizeof number);
   });
 }
 
 std::int64_t load(const ElementType& type, const std::byte* at) {
   std::int64_t value = 0;
   as_number(type.number, [&](auto number) {
-    std::memcpy(&number, at, sizeof number);
+    std::array<std::byte, sizeof number> bytes;
+    std::memcpy(bytes.data(), at, sizeof number);
+    swap_if(type.big_endian, bytes.data(), sizeof number);
+    std::memcpy(&number, bytes.data(), sizeof number);
     value = static_cast<std::int64_t>(number);
   });
   return value;

@@ -17,12 +17,13 @@ struct ElementType {
   std::size_t size;
   int bits;  ///< integers of so many bits, and not negative, are exact in it
   Number number;
+  bool big_endian = false;
 };
 
 std::span<const ElementType> file_types();
 std::span<const ElementType> memory_types();
 
-/// Of memory types only.
+/// A value as an element of the type, which may be one for files as well.
 void store(const ElementType& type, std::byte* at, std::int64_t value);
 std::int64_t load(const ElementType& type, const std::byte* at);
 

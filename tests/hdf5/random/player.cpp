@@ -66,7 +66,7 @@ Id Player::draw_access(const FileModel& file) {
   if (file.latest) CHECK(H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
   if (all_.one_in(2)) CHECK(H5Pset_coll_metadata_write(fapl, true) >= 0);
   if (all_.one_in(2)) CHECK(H5Pset_all_coll_metadata_ops(fapl, true) >= 0);
-  if (all_.one_in(4) && !file.userblock) {  // the one has to be a multiple of the other
+  if (all_.one_in(4) && !file.userblock) {  // they have to fit to each other
     constexpr std::array<hsize_t, 3> units{8, 512, 4096};
     CHECK(H5Pset_alignment(fapl, static_cast<hsize_t>(all_.between(1, 2000)), all_.pick(units)) >= 0);
   }
@@ -83,7 +83,7 @@ void Player::create_file() {
   H5Pset_obj_track_times(fcpl, false);
   file->userblock = all_.one_in(6);
   if (file->userblock) CHECK(H5Pset_userblock(fcpl, all_.one_in(2) ? 512 : 2048) >= 0);
-  if (all_.one_in(3)) {
+  if (all_.one_in(3) && !file->userblock) {
     constexpr std::array strategies{H5F_FSPACE_STRATEGY_PAGE, H5F_FSPACE_STRATEGY_AGGR, H5F_FSPACE_STRATEGY_NONE};
     CHECK(H5Pset_file_space_strategy(fcpl, all_.pick(strategies), false, 1) >= 0);
     CHECK(H5Pset_file_space_page_size(fcpl, 4096) >= 0);

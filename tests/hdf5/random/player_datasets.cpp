@@ -169,6 +169,10 @@ void Player::change_extent() {
   for (hsize_t d : wanted) text += " " + std::to_string(d);
   if (trace_.sign(text, H5Dset_extent(handle(file, *set), wanted.data())) < 0) return;
   set->set_extent(wanted);
+  // HDF5 fills what was cut off of the outermost chunks in each rank's cache, and neither a direct write nor a flush
+  // looks for them there: they come out at close, over what was written meanwhile.
+  let_go(*set);
+  meet(file);
 }
 
 void Player::copy_dataset() {

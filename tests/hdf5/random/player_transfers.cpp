@@ -28,6 +28,19 @@ std::string name_of(const Plan& plan) {
   return plan.idle != 0 && !plan.whole ? name + "-idle" : name;
 }
 
+/// What HDF5 says of the call that failed last, where it began.
+std::string deepest_error() {
+  std::string text;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* error, void* data) -> herr_t {
+        if (n == 0) *static_cast<std::string*>(data) = std::string(error->func_name) + ": " + error->desc;
+        return 0;
+      },
+      &text);
+  return text;
+}
+
 std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
   return value_of(index, static_cast<unsigned>(salt)) & ((std::int64_t{1} << bits) - 1);
 }
@@ -96,7 +109,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
                   bool writing, const Transfer& how) {
   const auto me = static_cast<std::size_t>(run_.rank);
   const std::uint64_t salt = all_.next();
-  auto memory_types_ = memory_types();
+  const auto choices = memory_types();
+  const bool as_in_file = writing && std::any_of(sets.begin(), sets.end(), [](const DatasetModel* d) { return d->filtered; });
   Dice dice = mine();
   std::vector<Part> parts;
   std::vector<std::vector<std::vector<std::uint64_t>>> at(sets.size());  // by dataset and rank
@@ -109,8 +123,10 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     if (how.collective) plan.repeated = false;
     Part part;
     do {
-      part.type = &all_.pick(memory_types_);
+      part.type = &all_.pick(choices);
     } while (!writing && part.type->bits < set.type->bits);
+    // Conversion may end the collective transfer, and only that can write filtered chunks.
+    if (as_in_file) part.type = set.type;
     bits.push_back(std::min(part.type->bits, set.type->bits));
     for (int r = 0; r < run_.ranks; ++r) {
       Id space = select(plan, set, r, run_.ranks);
@@ -132,6 +148,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
   std::vector<void*> buffers;
   std::string text = how.text + (writing ? " write" : " read");
   bool nothing = true;
+  bool failed = false;
+  bool all_known = true;
   for (std::size_t s = 0; s < sets.size(); ++s) {
     ids.push_back(handle(file, *sets[s]));
     types.push_back(parts[s].type->id());
@@ -140,20 +158,27 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     buffers.push_back(parts[s].memory.bytes.data());
     text += " " + sets[s]->paths.back() + " " + name_of(plans[s]) + " as " + parts[s].type->name;
     nothing = nothing && at[s][me].empty();
+    for (std::uint64_t i : at[s][me]) all_known = all_known && sets[s]->elements[i].known;
   }
   if (!how.collective && nothing && dice.one_in(2)) {
     trace_.value("left out", text);
-  } else if (sets.size() == 1 && writing) {
-    trace_.sign(text, H5Dwrite(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]));
-  } else if (sets.size() == 1) {
-    trace_.sign(text, H5Dread(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]));
-  } else if (writing) {
-    const std::vector<const void*> sources(buffers.begin(), buffers.end());
-    trace_.sign(text, H5Dwrite_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
-                                     const_cast<const void**>(sources.data())));
   } else {
-    trace_.sign(text, H5Dread_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
-                                    buffers.data()));
+    const std::vector<const void*> sources(buffers.begin(), buffers.end());
+    herr_t result = 0;
+    if (sets.size() == 1) {
+      result = writing ? H5Dwrite(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0])
+                       : H5Dread(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]);
+    } else {
+      result = writing ? H5Dwrite_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
+                                        const_cast<const void**>(sources.data()))
+                       : H5Dread_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
+                                       buffers.data());
+    }
+    if (trace_.sign(text, result) < 0) {
+      // Not a mistake of the program: those are in do_something_wrong.
+      if (writing || all_known) trace_.wrong(text + " fails: " + deepest_error());
+      failed = true;
+    }
   }
 
   for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -177,7 +202,7 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     std::string example;
     for (std::size_t i = 0; i < at[s][me].size(); ++i) {
       const Element& element = set.elements[at[s][me][i]];
-      if (!element.known) continue;
+      if (!element.known || failed) continue;
       values.push_back(load(*part.type, part.memory.bytes.data() + part.memory.places[i] * part.type->size));
       if (values.back() == element.value) continue;
       if (other++ == 0)

@@ -1,6 +1,7 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -139,11 +140,16 @@ Id select(const Plan& plan, const DatasetModel& set, int rank, int ranks) {
     select_points(extent, dice, set, plan, share);
     return extent;
   }
-  add(extent, H5S_SELECT_SET, draw_box(dice, set, plan.dim, share));
+  Box box = draw_box(dice, set, plan.dim, share);
+  if (plan.style == Style::unions) box.stride.assign(set.rank(), 1);
+  add(extent, H5S_SELECT_SET, box);
   if (plan.style == Style::unions) {
-    const H5S_seloper_t how[] = {H5S_SELECT_OR, H5S_SELECT_XOR, H5S_SELECT_NOTB};
-    for (std::int64_t n = dice.between(1, 2); n > 0; --n)
-      add(extent, how[dice.below(3)], draw_box(dice, set, plan.dim, share));
+    constexpr std::array how{H5S_SELECT_OR, H5S_SELECT_XOR, H5S_SELECT_NOTB};
+    for (std::int64_t n = dice.between(1, 2); n > 0; --n) {
+      box = draw_box(dice, set, plan.dim, share);
+      box.stride.assign(set.rank(), 1);
+      add(extent, dice.pick(how), box);
+    }
   }
   return extent;
 }
