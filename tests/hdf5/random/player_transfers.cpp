@@ -217,6 +217,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     blank(part, part.before);
     blank(part, part.memory.bytes);
     if (part.before != part.memory.bytes) trace_.wrong("a read changes memory beside its selection");
+    // What a read left in the chunk cache, HDF5 does not renew when filtered chunks are written together.
+    if (set.filtered) let_go(set);
   }
 }
 
