@@ -47,7 +47,7 @@ std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
 
 }  // namespace
 
-Player::Transfer Player::draw_transfer(bool must_be_collective) {
+Player::Transfer Player::draw_transfer(bool must_be_collective, bool several) {
   Transfer how;
   how.collective = must_be_collective || all_.one_in(2);
   how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
@@ -68,7 +68,7 @@ Player::Transfer Player::draw_transfer(bool must_be_collective) {
   const H5D_selection_io_mode_t mode = all_.pick(modes);
   H5Pset_selection_io(how.list, mode);
   how.text += mode == H5D_SELECTION_IO_MODE_OFF ? " scalar" : mode == H5D_SELECTION_IO_MODE_ON ? " selection" : "";
-  if (all_.one_in(5)) {
+  if (all_.one_in(5) && !several) {  // reading several so, HDF5 frees what it did not allocate
     H5Pset_buffer(how.list, static_cast<size_t>(all_.between(64, 2000)), nullptr, nullptr);
     how.text += " small-buffer";
   }
@@ -93,13 +93,15 @@ void Player::move(bool writing, bool several) {
   std::vector<DatasetModel*> sets;
   for (std::int64_t n = several ? all_.between(2, 5) : 1; n > 0; --n) {
     DatasetModel* set = pick_set(file);
+    if (several && set->filtered) continue;  // HDF5 loses parts of what is written so
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
   }
+  if (sets.empty()) return;
   std::vector<Plan> plans;
   plans.reserve(sets.size());
   for (DatasetModel* set : sets) plans.push_back(draw_plan(all_, *set, run_.ranks, writing));
   const bool together = std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
-  move(file, sets, plans, writing, draw_transfer(writing && together));
+  move(file, sets, plans, writing, draw_transfer(writing && together, sets.size() > 1));
   for (DatasetModel* set : sets) {
     if (all_.one_in(5)) let_go(*set);
   }
@@ -164,6 +166,7 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
     trace_.value("left out", text);
   } else {
     const std::vector<const void*> sources(buffers.begin(), buffers.end());
+    trace_.about_to(text);
     herr_t result = 0;
     if (sets.size() == 1) {
       result = writing ? H5Dwrite(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0])

@@ -15,6 +15,10 @@ class Trace {
  public:
   explicit Trace(bool aloud) : aloud_(aloud) {}
 
+  /// What comes next, for who watches.
+  void about_to(const std::string& what) const {
+    if (aloud_) std::fprintf(stderr, "  … %s\n", what.c_str());
+  }
   /// Logs whether a call succeeded, and gives its result back.
   template <class T>
   T sign(const std::string& what, T result) {
