@@ -127,7 +127,7 @@ void Player::atomic_for_a_while() {
     if (DatasetModel* set = pick_set(file)) {
       const bool writing = !all_.one_in(3);
       const Plan plan = draw_plan(all_, *set, run_.ranks, writing);
-      move(file, {set}, {plan}, writing, draw_transfer(writing && set->together()));
+      move(file, {set}, {plan}, writing, draw_transfer(writing && set->together(), !set->together()));
     }
   }
   hbool_t atomic = false;
@@ -143,7 +143,7 @@ void Player::read_everything(FileModel& file) {
     plan.style = Style::same;
     plan.seed = 0;
     plan.whole = true;
-    move(file, {set.get()}, {plan}, false, draw_transfer(false));
+    move(file, {set.get()}, {plan}, false, draw_transfer(false, !set->together()));
   }
 }
 

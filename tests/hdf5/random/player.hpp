@@ -66,7 +66,7 @@ class Player {
   DatasetModel* pick_set(FileModel& file);
 
   // player_transfers.cpp
-  Transfer draw_transfer(bool must_be_collective, bool several = false);
+  Transfer draw_transfer(bool must_be_collective, bool may_be_individual, bool several = false);
   void move(bool writing, bool several);
   void move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans, bool writing,
             const Transfer& how);

@@ -47,14 +47,14 @@ std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
 
 }  // namespace
 
-Player::Transfer Player::draw_transfer(bool must_be_collective, bool several) {
+Player::Transfer Player::draw_transfer(bool must_be_collective, bool may_be_individual, bool several) {
   Transfer how;
   how.collective = must_be_collective || all_.one_in(2);
   how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
   how.text = how.collective ? "collective" : "independent";
   if (how.collective) {
-    // Filtered chunks cannot be written individually.
-    if (!must_be_collective && all_.one_in(3)) {
+    // Filtered chunks cannot be written individually, and HDF5 may wait for ever where ranks with nothing read them so.
+    if (may_be_individual && all_.one_in(3)) {
       H5Pset_dxpl_mpio_collective_opt(how.list, H5FD_MPIO_INDIVIDUAL_IO);
       how.text += " individual";
     }
@@ -101,7 +101,7 @@ void Player::move(bool writing, bool several) {
   plans.reserve(sets.size());
   for (DatasetModel* set : sets) plans.push_back(draw_plan(all_, *set, run_.ranks, writing));
   const bool together = std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
-  move(file, sets, plans, writing, draw_transfer(writing && together, sets.size() > 1));
+  move(file, sets, plans, writing, draw_transfer(writing && together, !together, sets.size() > 1));
   for (DatasetModel* set : sets) {
     if (all_.one_in(5)) let_go(*set);
   }
