@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   test::ProgramOptions options;
   int count = 20;
-  int bytes_every = 4;
+  int bytes_every = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     const bool more = i + 1 < argc;
