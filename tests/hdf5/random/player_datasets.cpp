@@ -117,6 +117,11 @@ void Player::create_dataset() {
   if (set->layout == Layout::contiguous) trace_.value("offset", H5Dget_offset(set->open));
   set->paths.push_back(path);
   file.sets.push_back(std::move(set));
+  // At once: what fills it must not come later.
+  if (all_.one_in(4)) return;
+  DatasetModel& fresh = *file.sets.back();
+  const Plan plan = draw_plan(all_, fresh, run_.ranks, true);
+  move(file, {&fresh}, {plan}, true, draw_transfer(fresh.together(), !fresh.together()));
 }
 
 hid_t Player::handle(FileModel& file, DatasetModel& set) {

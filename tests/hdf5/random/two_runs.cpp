@@ -31,7 +31,7 @@ std::string draw_hints(std::uint64_t seed) {
   constexpr std::array nodes{"", "", "forebay_ranks_per_node=2;", "forebay_ranks_per_node=1;forebay_link=message;",
                              "forebay_aggregators_per_node=1;"};
   constexpr std::array bypass{"", "forebay_bypass_bytes=256;", "forebay_bypass_bytes=1;"};
-  constexpr std::array delays{"", "", "forebay_delay_usec=300;", "forebay_delay_usec=3000;"};
+  constexpr std::array delays{"", "", "forebay_delay_usec=300;", "forebay_delay_usec=10000;"};
   std::string hints = dice.pick(sizes);
   hints += dice.pick(nodes);
   hints += dice.pick(bypass);
