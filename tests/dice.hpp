@@ -1,4 +1,5 @@
-// Random choices that are the same on every machine: a generator of its own, since std's distributions differ.
+// Random choices that are the same on every machine: a generator of its own, since std's distributions
+// differ.
 #pragma once
 
 #include <cstddef>

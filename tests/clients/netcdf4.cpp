@@ -1,6 +1,6 @@
-// netCDF-C on parallel HDF5: a model's output by nc_* calls alone. Fixed and record variables, chunked, compressed,
-// filled and not, in independent and collective access; a second definition in between; everything is read back,
-// also by other ranks and after opening the file again.
+// netCDF-C on parallel HDF5: a model's output by nc_* calls alone. Fixed and record variables, chunked,
+// compressed, filled and not, in independent and collective access; a second definition in between;
+// everything is read back, also by other ranks and after opening the file again.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -27,10 +27,12 @@ int level(size_t row, size_t column) {
 
 class History {
  public:
-  explicit History(ClientLog& log, MPI_Comm comm) : log_(log), comm_(comm), rows_(rows_each * static_cast<size_t>(log.ranks())) {}
+  explicit History(ClientLog& log, MPI_Comm comm)
+      : log_(log), comm_(comm), rows_(rows_each * static_cast<size_t>(log.ranks())) {}
 
   void write(const std::string& path) {
-    must("create", nc_create_par(path.c_str(), NC_CLOBBER | NC_NETCDF4 | NC_MPIIO, comm_, MPI_INFO_NULL, &file_));
+    must("create",
+         nc_create_par(path.c_str(), NC_CLOBBER | NC_NETCDF4 | NC_MPIIO, comm_, MPI_INFO_NULL, &file_));
     define();
     write_independent();
     write_collective();
@@ -123,17 +125,20 @@ class History {
     std::vector<double> doubles(rows_each * columns / 2);
     for (size_t half = 0; half < 2; ++half) {
       for (size_t i = 0; i < doubles.size(); ++i)
-        doubles[i] = static_cast<double>(temperature(2, first_row() + i / (columns / 2), i % (columns / 2) * 2 + half));
+        doubles[i] = static_cast<double>(
+            temperature(2, first_row() + i / (columns / 2), i % (columns / 2) * 2 + half));
       const size_t start_half[3] = {2, first_row(), half}, count_half[3] = {1, rows_each, columns / 2};
       const std::ptrdiff_t stride[3] = {1, 1, 2};
-      must("put_vars_double", nc_put_vars_double(file_, temperature_, start_half, count_half, stride, doubles.data()));
+      must("put_vars_double",
+           nc_put_vars_double(file_, temperature_, start_half, count_half, stride, doubles.data()));
     }
   }
 
   void write_records(size_t first, size_t n) {
     std::vector<float> values(n * rows_each * columns);
     for (size_t i = 0; i < values.size(); ++i)
-      values[i] = temperature(first + i / (rows_each * columns), first_row() + i / columns % rows_each, i % columns);
+      values[i] =
+          temperature(first + i / (rows_each * columns), first_row() + i / columns % rows_each, i % columns);
     const size_t start[3] = {first, first_row(), 0}, count[3] = {n, rows_each, columns};
     must("put_vara_float", nc_put_vara_float(file_, temperature_, start, count, values.data()));
   }
@@ -142,7 +147,8 @@ class History {
     const std::array<int, 2> dims{time_dim_, column_dim_};
     must("def_var", nc_def_var(file_, "zonal_mean", NC_DOUBLE, 2, dims.data(), &mean_));
     for (int i = 0; i < 40; ++i)
-      must("put_att", nc_put_att_int(file_, NC_GLOBAL, ("setting" + std::to_string(i)).c_str(), NC_INT, 1, &i));
+      must("put_att",
+           nc_put_att_int(file_, NC_GLOBAL, ("setting" + std::to_string(i)).c_str(), NC_INT, 1, &i));
     must("enddef", nc_enddef(file_));
   }
 
@@ -177,7 +183,8 @@ class History {
     log_.line("records " + std::to_string(length));
     std::vector<float> values(length * rows_each * columns), expected(values.size());
     for (size_t i = 0; i < values.size(); ++i)
-      expected[i] = temperature(i / (rows_each * columns), first_row(shift) + i / columns % rows_each, i % columns);
+      expected[i] =
+          temperature(i / (rows_each * columns), first_row(shift) + i / columns % rows_each, i % columns);
     const size_t start[3] = {0, first_row(shift), 0}, count[3] = {length, rows_each, columns};
     access(temperature_, shift == 0 ? NC_COLLECTIVE : NC_INDEPENDENT);
     must("get_vara_float", nc_get_vara_float(file_, temperature_, start, count, values.data()));
@@ -207,7 +214,8 @@ class History {
   size_t rows_;
   int file_ = -1, group_ = -1;
   int time_dim_ = -1, row_dim_ = -1, column_dim_ = -1;
-  int time_ = -1, mask_ = -1, temperature_ = -1, level_ = -1, sparse_ = -1, packed_ = -1, count_ = -1, mean_ = -1;
+  int time_ = -1, mask_ = -1, temperature_ = -1, level_ = -1, sparse_ = -1, packed_ = -1, count_ = -1,
+      mean_ = -1;
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ herr_t read_object(hid_t root, const char* name, const H5O_info2_t* info, void* 
   const auto elements = static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(extent), 0));
   std::vector<char> bytes(H5Tget_size(type) * elements);
   // HDF5 refuses to read where nothing was written and nothing fills.
-  const bool readable = elements == 0 || H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0;
+  const bool readable =
+      elements == 0 || H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0;
   if (!readable) bytes.clear();
   contents[std::string(name) + (readable ? "#" : "!")] = std::move(bytes);
   return 0;

@@ -24,12 +24,14 @@ extern "C" void give_up(int) {
 }
 
 int usage(const char* program) {
-  std::fprintf(stderr,
-               "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--bytes-every B] [--aloud] [--keep]\n"
-               "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; every B-th also byte for\n"
-               "  byte; rank 0 says what it\n"
-               "  does, and HDF5 its errors; files stay\n",
-               program);
+  std::fprintf(
+      stderr,
+      "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--bytes-every B] [--aloud] [--keep]\n"
+      "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; every B-th also "
+      "byte for\n"
+      "  byte; rank 0 says what it\n"
+      "  does, and HDF5 its errors; files stay\n",
+      program);
   return 1;
 }
 
@@ -71,8 +73,9 @@ int main(int argc, char** argv) {
   int different = 0;
   int no_ground = 0;
   for (int i = 0; i < count && different < 5; ++i, ++options.seed) {
-    std::snprintf(last_words, sizeof last_words, "rank %d hangs: reproduce with %d ranks, --seed %llu --count 1 --steps %d\n",
-                  rank, ranks, static_cast<unsigned long long>(options.seed), options.steps);
+    std::snprintf(last_words, sizeof last_words,
+                  "rank %d hangs: reproduce with %d ranks, --seed %llu --count 1 --steps %d\n", rank, ranks,
+                  static_cast<unsigned long long>(options.seed), options.steps);
     ::alarm(kPatience);
     options.bytes = bytes_every > 0 && options.seed % static_cast<unsigned>(bytes_every) == 0;
     const test::Outcome outcome = test::same_on_both(options);
@@ -87,7 +90,8 @@ int main(int argc, char** argv) {
   ::alarm(0);
   int failed = different + test::failures();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("%d programs, %d differ, %d are wrong on the stock driver\n", count, different, no_ground);
+  if (rank == 0)
+    std::printf("%d programs, %d differ, %d are wrong on the stock driver\n", count, different, no_ground);
   MPI_Finalize();
   return failed == 0 ? 0 : 1;
 }

@@ -50,7 +50,10 @@ void Player::one_step() {
       Choice{3, [](Player& p) { p.copy_dataset(); }},
       Choice{5, [](Player& p) { p.do_something_wrong(); }},
       Choice{2, [](Player& p) { p.read_everything(p.pick_file()); }},
-      Choice{1, [](Player& p) { if (p.files_.size() < 2) p.create_file(); }},
+      Choice{1,
+             [](Player& p) {
+               if (p.files_.size() < 2) p.create_file();
+             }},
   };
   int sum = 0;
   for (const Choice& c : choices) sum += c.weight;
@@ -84,7 +87,8 @@ void Player::create_file() {
   file->userblock = all_.one_in(6);
   if (file->userblock) CHECK(H5Pset_userblock(fcpl, all_.one_in(2) ? 512 : 2048) >= 0);
   if (all_.one_in(3) && !file->userblock) {
-    constexpr std::array strategies{H5F_FSPACE_STRATEGY_PAGE, H5F_FSPACE_STRATEGY_AGGR, H5F_FSPACE_STRATEGY_NONE};
+    constexpr std::array strategies{H5F_FSPACE_STRATEGY_PAGE, H5F_FSPACE_STRATEGY_AGGR,
+                                    H5F_FSPACE_STRATEGY_NONE};
     CHECK(H5Pset_file_space_strategy(fcpl, all_.pick(strategies), false, 1) >= 0);
     CHECK(H5Pset_file_space_page_size(fcpl, 4096) >= 0);
   }

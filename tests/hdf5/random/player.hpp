@@ -68,8 +68,8 @@ class Player {
   // player_transfers.cpp
   Transfer draw_transfer(bool must_be_collective, bool may_be_individual, bool several = false);
   void move(bool writing, bool several);
-  void move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans, bool writing,
-            const Transfer& how);
+  void move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans,
+            bool writing, const Transfer& how);
   /// A meeting of all ranks, with a flush before it at times.
   void meet(FileModel& file);
   void meet_if_touched(FileModel& file, const DatasetModel& set);

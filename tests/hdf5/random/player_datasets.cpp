@@ -17,7 +17,9 @@ std::int64_t product(const std::vector<hsize_t>& dims) {
 
 std::vector<hsize_t> draw_dims(Dice& all, Layout layout) {
   const std::int64_t rank = all.between(1, 3);
-  const std::int64_t longest = layout == Layout::compact ? (rank == 1 ? 500 : rank == 2 ? 20 : 7)
+  const std::int64_t longest = layout == Layout::compact ? (rank == 1   ? 500
+                                                            : rank == 2 ? 20
+                                                                        : 7)
                                : rank == 1               ? (all.one_in(10) ? 40000 : 2000)
                                : rank == 2               ? 60
                                                          : 14;
@@ -111,8 +113,9 @@ void Player::create_dataset() {
   set->set_extent(dims);
   const Id extent(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), set->most.data()));
   const std::string path = path_in(all_.pick(file.groups), new_name("set"));
-  set->open = trace_.sign("create " + path + describe(*set, dcpl),
-                          H5Dcreate2(file.id, path.c_str(), set->type->id(), extent, H5P_DEFAULT, dcpl, H5P_DEFAULT));
+  set->open =
+      trace_.sign("create " + path + describe(*set, dcpl),
+                  H5Dcreate2(file.id, path.c_str(), set->type->id(), extent, H5P_DEFAULT, dcpl, H5P_DEFAULT));
   if (set->open < 0) return;
   if (set->layout == Layout::contiguous) trace_.value("offset", H5Dget_offset(set->open));
   set->paths.push_back(path);
@@ -126,7 +129,8 @@ void Player::create_dataset() {
 
 hid_t Player::handle(FileModel& file, DatasetModel& set) {
   if (set.open < 0)
-    set.open = trace_.sign("open " + set.paths.back(), H5Dopen2(file.id, set.paths.back().c_str(), H5P_DEFAULT));
+    set.open =
+        trace_.sign("open " + set.paths.back(), H5Dopen2(file.id, set.paths.back().c_str(), H5P_DEFAULT));
   return set.open;
 }
 
@@ -174,8 +178,8 @@ void Player::change_extent() {
   for (hsize_t d : wanted) text += " " + std::to_string(d);
   if (trace_.sign(text, H5Dset_extent(handle(file, *set), wanted.data())) < 0) return;
   set->set_extent(wanted);
-  // HDF5 fills what was cut off of the outermost chunks in each rank's cache, and neither a direct write nor a flush
-  // looks for them there: they come out at close, over what was written meanwhile.
+  // HDF5 fills what was cut off of the outermost chunks in each rank's cache, and neither a direct write nor
+  // a flush looks for them there: they come out at close, over what was written meanwhile.
   let_go(*set);
   meet(file);
 }
@@ -188,8 +192,9 @@ void Player::copy_dataset() {
   const std::string path = path_in(all_.pick(to.groups), new_name("copy"));
   // Every rank reads all of it and writes all of the copy.
   meet(from);
-  if (trace_.sign("copy " + set->paths.back() + " to " + path,
-                  H5Ocopy(from.id, set->paths.back().c_str(), to.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT)) < 0)
+  if (trace_.sign(
+          "copy " + set->paths.back() + " to " + path,
+          H5Ocopy(from.id, set->paths.back().c_str(), to.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT)) < 0)
     return;
   auto copy = std::make_unique<DatasetModel>(*set);
   copy->open = H5I_INVALID_HID;

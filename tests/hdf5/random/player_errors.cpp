@@ -1,5 +1,6 @@
-// Calls that have to fail, in the same way with both drivers, and leave everything as it was. All ranks make the
-// same mistake: where only some do, the others wait for ever in a collective call of the stock driver, too.
+// Calls that have to fail, in the same way with both drivers, and leave everything as it was. All ranks make
+// the same mistake: where only some do, the others wait for ever in a collective call of the stock driver,
+// too.
 #include "player.hpp"
 
 namespace test {
@@ -26,7 +27,8 @@ void Player::do_something_wrong() {
     case 0: {
       const Id four = space({4});
       const Id other = space({2, 3});
-      move_with("another number of elements", id, H5T_NATIVE_DOUBLE, four, set->dims == std::vector<hsize_t>{4} ? other : extent);
+      move_with("another number of elements", id, H5T_NATIVE_DOUBLE, four,
+                set->dims == std::vector<hsize_t>{4} ? other : extent);
       break;
     }
     case 1: {
@@ -48,8 +50,9 @@ void Player::do_something_wrong() {
       trace_.sign("delete what is not there", H5Ldelete(file.id, "/not_there", H5P_DEFAULT));
       break;
     case 4: {
-      const Id again(trace_.sign("create what is there", H5Dcreate2(file.id, set->paths.back().c_str(), H5T_STD_I32LE, few,
-                                                                   H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
+      const Id again(
+          trace_.sign("create what is there", H5Dcreate2(file.id, set->paths.back().c_str(), H5T_STD_I32LE,
+                                                         few, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
       break;
     }
     case 5: {
@@ -77,9 +80,9 @@ void Player::do_something_wrong() {
       const Id none(H5Pcreate(H5P_DATASET_CREATE));
       const hsize_t chunk = 100;
       H5Pset_chunk(none, 1, &chunk);
-      const Id bad(trace_.sign("chunk larger than a fixed extent",
-                               H5Dcreate2(file.id, new_name("/bad").c_str(), H5T_STD_I32LE, few, H5P_DEFAULT, none,
-                                          H5P_DEFAULT)));
+      const Id bad(trace_.sign(
+          "chunk larger than a fixed extent",
+          H5Dcreate2(file.id, new_name("/bad").c_str(), H5T_STD_I32LE, few, H5P_DEFAULT, none, H5P_DEFAULT)));
       break;
     }
   }

@@ -12,7 +12,8 @@ void Player::create_group() {
   const Id gcpl(H5Pcreate(H5P_GROUP_CREATE));
   H5Pset_obj_track_times(gcpl, false);
   const std::string path = path_in(all_.pick(file.groups), new_name("group"));
-  const Id group(trace_.sign("create " + path, H5Gcreate2(file.id, path.c_str(), H5P_DEFAULT, gcpl, H5P_DEFAULT)));
+  const Id group(
+      trace_.sign("create " + path, H5Gcreate2(file.id, path.c_str(), H5P_DEFAULT, gcpl, H5P_DEFAULT)));
   if (group >= 0) file.groups.push_back(path);
 }
 
@@ -30,15 +31,16 @@ void Player::change_attributes() {
       const Id extent = space(dims);
       std::vector<int> values(dims[0], static_cast<int>(all_.below(1 << 20)));
       const std::string fresh = new_name("attribute");
-      const Id attribute(trace_.sign("create " + fresh, H5Acreate2(object, fresh.c_str(), H5T_STD_I32BE, extent,
-                                                                   H5P_DEFAULT, H5P_DEFAULT)));
+      const Id attribute(trace_.sign("create " + fresh, H5Acreate2(object, fresh.c_str(), H5T_STD_I32BE,
+                                                                   extent, H5P_DEFAULT, H5P_DEFAULT)));
       if (attribute < 0) continue;
       trace_.sign("write", H5Awrite(attribute, H5T_NATIVE_INT, values.data()));
       names.push_back(fresh);
     } else if (what == 2) {
       const Id attribute(trace_.sign("open " + name, H5Aopen(object, name.c_str(), H5P_DEFAULT)));
       const Id extent(H5Aget_space(attribute));
-      const auto count = static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(extent), 0));
+      const auto count =
+          static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(extent), 0));
       std::vector<int> values(count, -1);
       trace_.sign("read", H5Aread(attribute, H5T_NATIVE_INT, values.data()));
       const std::vector<std::int64_t> wide(values.begin(), values.end());
@@ -63,20 +65,23 @@ void Player::change_links() {
     const std::int64_t what = all_.below(8);
     if (what == 0 && !file.sets.empty()) {
       DatasetModel& set = *pick_set(file);
-      if (trace_.sign("hard link " + path + " to " + set.paths.back(), H5Lcreate_hard(file.id, set.paths.back().c_str(), file.id, path.c_str(),
-                                                  H5P_DEFAULT, H5P_DEFAULT)) >= 0)
+      if (trace_.sign("hard link " + path + " to " + set.paths.back(),
+                      H5Lcreate_hard(file.id, set.paths.back().c_str(), file.id, path.c_str(), H5P_DEFAULT,
+                                     H5P_DEFAULT)) >= 0)
         set.paths.push_back(path);
     } else if (what <= 3) {
-      if (trace_.sign("soft link", H5Lcreate_soft("/nowhere", file.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT)) >= 0)
+      if (trace_.sign("soft link",
+                      H5Lcreate_soft("/nowhere", file.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT)) >= 0)
         file.links.push_back(path);
     } else if (what == 4) {
-      if (trace_.sign("external link", H5Lcreate_external("other.h5", "/there", file.id, path.c_str(), H5P_DEFAULT,
-                                                          H5P_DEFAULT)) >= 0)
+      if (trace_.sign("external link", H5Lcreate_external("other.h5", "/there", file.id, path.c_str(),
+                                                          H5P_DEFAULT, H5P_DEFAULT)) >= 0)
         file.links.push_back(path);
     } else if (!file.links.empty()) {
       std::string& old = all_.pick(file.links);
       if (what == 5) {
-        trace_.sign("move " + old, H5Lmove(file.id, old.c_str(), file.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+        trace_.sign("move " + old,
+                    H5Lmove(file.id, old.c_str(), file.id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT));
         old = path;
       } else {
         trace_.sign("delete " + old, H5Ldelete(file.id, old.c_str(), H5P_DEFAULT));

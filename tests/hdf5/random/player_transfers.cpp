@@ -53,7 +53,8 @@ Player::Transfer Player::draw_transfer(bool must_be_collective, bool may_be_indi
   how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
   how.text = how.collective ? "collective" : "independent";
   if (how.collective) {
-    // Filtered chunks cannot be written individually, and HDF5 may wait for ever where ranks with nothing read them so.
+    // Filtered chunks cannot be written individually, and HDF5 may wait for ever where ranks with nothing
+    // read them so.
     if (may_be_individual && all_.one_in(3)) {
       H5Pset_dxpl_mpio_collective_opt(how.list, H5FD_MPIO_INDIVIDUAL_IO);
       how.text += " individual";
@@ -61,13 +62,17 @@ Player::Transfer Player::draw_transfer(bool must_be_collective, bool may_be_indi
     constexpr std::array options{H5FD_MPIO_CHUNK_DEFAULT, H5FD_MPIO_CHUNK_ONE_IO, H5FD_MPIO_CHUNK_MULTI_IO};
     const H5FD_mpio_chunk_opt_t option = all_.pick(options);
     H5Pset_dxpl_mpio_chunk_opt(how.list, option);
-    how.text += option == H5FD_MPIO_CHUNK_ONE_IO ? " linked" : option == H5FD_MPIO_CHUNK_MULTI_IO ? " by-chunk" : "";
+    how.text += option == H5FD_MPIO_CHUNK_ONE_IO     ? " linked"
+                : option == H5FD_MPIO_CHUNK_MULTI_IO ? " by-chunk"
+                                                     : "";
   }
-  constexpr std::array modes{H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_OFF,
-                             H5D_SELECTION_IO_MODE_ON};
+  constexpr std::array modes{H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_DEFAULT,
+                             H5D_SELECTION_IO_MODE_OFF, H5D_SELECTION_IO_MODE_ON};
   const H5D_selection_io_mode_t mode = all_.pick(modes);
   H5Pset_selection_io(how.list, mode);
-  how.text += mode == H5D_SELECTION_IO_MODE_OFF ? " scalar" : mode == H5D_SELECTION_IO_MODE_ON ? " selection" : "";
+  how.text += mode == H5D_SELECTION_IO_MODE_OFF  ? " scalar"
+              : mode == H5D_SELECTION_IO_MODE_ON ? " selection"
+                                                 : "";
   if (all_.one_in(5) && !several) {  // reading several so, HDF5 frees what it did not allocate
     H5Pset_buffer(how.list, static_cast<size_t>(all_.between(64, 2000)), nullptr, nullptr);
     how.text += " small-buffer";
@@ -100,7 +105,8 @@ void Player::move(bool writing, bool several) {
   std::vector<Plan> plans;
   plans.reserve(sets.size());
   for (DatasetModel* set : sets) plans.push_back(draw_plan(all_, *set, run_.ranks, writing));
-  const bool together = std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
+  const bool together =
+      std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
   move(file, sets, plans, writing, draw_transfer(writing && together, !together, sets.size() > 1));
   for (DatasetModel* set : sets) {
     if (all_.one_in(5)) let_go(*set);
@@ -112,7 +118,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
   const auto me = static_cast<std::size_t>(run_.rank);
   const std::uint64_t salt = all_.next();
   const auto choices = memory_types();
-  const bool as_in_file = writing && std::any_of(sets.begin(), sets.end(), [](const DatasetModel* d) { return d->filtered; });
+  const bool as_in_file =
+      writing && std::any_of(sets.begin(), sets.end(), [](const DatasetModel* d) { return d->filtered; });
   Dice dice = mine();
   std::vector<Part> parts;
   std::vector<std::vector<std::vector<std::uint64_t>>> at(sets.size());  // by dataset and rank
@@ -121,7 +128,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
   for (std::size_t s = 0; s < sets.size(); ++s) {
     DatasetModel& set = *sets[s];
     Plan plan = plans[s];
-    // MPI has no view in which a place comes twice; what HDF5 makes of it depends on the transfer's other settings.
+    // MPI has no view in which a place comes twice; what HDF5 makes of it depends on the transfer's other
+    // settings.
     if (how.collective) plan.repeated = false;
     Part part;
     do {
@@ -179,10 +187,10 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
       result = writing ? H5Dwrite(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0])
                        : H5Dread(ids[0], types[0], memories[0], spaces[0], how.list, buffers[0]);
     } else {
-      result = writing ? H5Dwrite_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
-                                        const_cast<const void**>(sources.data()))
-                       : H5Dread_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(), how.list,
-                                       buffers.data());
+      result = writing ? H5Dwrite_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(),
+                                        how.list, const_cast<const void**>(sources.data()))
+                       : H5Dread_multi(sets.size(), ids.data(), types.data(), memories.data(), spaces.data(),
+                                       how.list, buffers.data());
     }
     if (trace_.sign(text, result) < 0) {
       // Not a mistake of the program: those are in do_something_wrong.
@@ -204,7 +212,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
       }
     }
     if (writing) {
-      if (!how.may_change_buffer && part.before != part.memory.bytes) trace_.wrong("a write changes its buffer");
+      if (!how.may_change_buffer && part.before != part.memory.bytes)
+        trace_.wrong("a write changes its buffer");
       continue;
     }
     std::vector<std::int64_t> values;
@@ -216,8 +225,8 @@ void Player::move(FileModel& file, const std::vector<DatasetModel*>& sets, const
       values.push_back(load(*part.type, part.memory.bytes.data() + part.memory.places[i] * part.type->size));
       if (values.back() == element.value) continue;
       if (other++ == 0)
-        example = "element " + std::to_string(at[s][me][i]) + " is " + std::to_string(values.back()) + ", not " +
-                  std::to_string(element.value);
+        example = "element " + std::to_string(at[s][me][i]) + " is " + std::to_string(values.back()) +
+                  ", not " + std::to_string(element.value);
     }
     trace_.value("read", hash_of(values));
     if (other > 0) {

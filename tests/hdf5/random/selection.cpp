@@ -167,7 +167,8 @@ Memory draw_memory(Dice& mine, const ElementType& type, std::size_t count) {
   const std::int64_t kind = mine.below(4);
   const auto stride = static_cast<std::size_t>(kind == 1 ? mine.between(2, 3) : 1);
   const auto before = static_cast<std::size_t>(kind == 0 ? 0 : mine.below(5));
-  const std::size_t all = before + (count - 1) * stride + 1 + static_cast<std::size_t>(kind == 0 ? 0 : mine.below(3));
+  const std::size_t all =
+      before + (count - 1) * stride + 1 + static_cast<std::size_t>(kind == 0 ? 0 : mine.below(3));
   memory.space = space({all});
   std::iota(memory.places.begin(), memory.places.end(), std::size_t{0});
   for (std::size_t& place : memory.places) place = before + place * stride;
@@ -176,7 +177,8 @@ Memory draw_memory(Dice& mine, const ElementType& type, std::size_t count) {
     CHECK(H5Sselect_hyperslab(memory.space, H5S_SELECT_SET, &start, &by, &n, nullptr) >= 0);
   } else if (kind == 3) {
     for (std::size_t i = count; i > 1; --i)
-      std::swap(memory.places[i - 1], memory.places[static_cast<std::size_t>(mine.below(static_cast<std::int64_t>(i)))]);
+      std::swap(memory.places[i - 1],
+                memory.places[static_cast<std::size_t>(mine.below(static_cast<std::int64_t>(i)))]);
     const std::vector<hsize_t> points(memory.places.begin(), memory.places.end());
     CHECK(H5Sselect_elements(memory.space, H5S_SELECT_SET, points.size(), points.data()) >= 0);
   }

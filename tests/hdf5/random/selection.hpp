@@ -20,16 +20,17 @@ enum class Style {
   one,     ///< one rank all of it
 };
 
-/// What a call does with one dataset, the same on all ranks. Parts of ranks are disjoint but with Style::same.
+/// What a call does with one dataset, the same on all ranks. Parts of ranks are disjoint but with
+/// Style::same.
 struct Plan {
   Style style = Style::slabs;
-  std::size_t dim = 0;      ///< the dimension that is shared out
-  hsize_t block = 1;        ///< of Style::blocks
-  std::uint32_t idle = 0;   ///< ranks with nothing to do, a bit a rank
-  int shift = 0;            ///< each rank takes the part of the rank so far away
-  bool repeated = false;    ///< points may come twice: not for writes
-  bool whole = false;       ///< every rank all of it
-  std::uint64_t seed = 0;   ///< of what a rank chooses within its share
+  std::size_t dim = 0;     ///< the dimension that is shared out
+  hsize_t block = 1;       ///< of Style::blocks
+  std::uint32_t idle = 0;  ///< ranks with nothing to do, a bit a rank
+  int shift = 0;           ///< each rank takes the part of the rank so far away
+  bool repeated = false;   ///< points may come twice: not for writes
+  bool whole = false;      ///< every rank all of it
+  std::uint64_t seed = 0;  ///< of what a rank chooses within its share
 };
 
 Plan draw_plan(Dice& all, const DatasetModel& set, int ranks, bool writing);

@@ -28,7 +28,8 @@ std::string draw_hints(std::uint64_t seed) {
   Dice dice(seed ^ 0x666F7265u);
   constexpr std::array sizes{"", "forebay_stripe_bytes=512;forebay_window_bytes=2k;",
                              "forebay_stripe_bytes=4k;forebay_window_bytes=16k;", "forebay_stripe_bytes=1k;"};
-  constexpr std::array nodes{"", "", "forebay_ranks_per_node=2;", "forebay_ranks_per_node=1;forebay_link=message;",
+  constexpr std::array nodes{"", "", "forebay_ranks_per_node=2;",
+                             "forebay_ranks_per_node=1;forebay_link=message;",
                              "forebay_aggregators_per_node=1;"};
   constexpr std::array bypass{"", "forebay_bypass_bytes=256;", "forebay_bypass_bytes=1;"};
   constexpr std::array delays{"", "", "forebay_delay_usec=300;", "forebay_delay_usec=10000;"};
@@ -64,7 +65,8 @@ void blank_unknown(const Player& player, std::size_t file, Contents& contents) {
       if (found == contents.end() || found->second.size() != set->elements.size() * set->type->size) continue;
       for (std::size_t i = 0; i < set->elements.size(); ++i) {
         if (set->elements[i].known) continue;
-        std::fill_n(found->second.begin() + static_cast<std::ptrdiff_t>(i * set->type->size), set->type->size, '\0');
+        std::fill_n(found->second.begin() + static_cast<std::ptrdiff_t>(i * set->type->size), set->type->size,
+                    '\0');
       }
     }
   }
@@ -88,7 +90,8 @@ bool same_contents(const Played& stock, const Played& forebay) {
       std::fprintf(stderr, "  %s differs, read serially from %s\n", name.c_str(), forebay.paths()[f].c_str());
       break;
     }
-    if (left.size() != right.size()) std::fprintf(stderr, "  %zu and %zu objects\n", left.size(), right.size());
+    if (left.size() != right.size())
+      std::fprintf(stderr, "  %zu and %zu objects\n", left.size(), right.size());
   }
   return same;
 }
@@ -104,7 +107,8 @@ bool same_logs(const Trace& stock, const Trace& forebay, int rank) {
     if (!more_a || !more_b || x != y) break;
     if (x.starts_with("step ")) step = x;
   }
-  std::fprintf(stderr, "  rank %d, %s: stock \"%s\", forebay \"%s\"\n", rank, step.c_str(), x.c_str(), y.c_str());
+  std::fprintf(stderr, "  rank %d, %s: stock \"%s\", forebay \"%s\"\n", rank, step.c_str(), x.c_str(),
+               y.c_str());
   return false;
 }
 
@@ -118,7 +122,8 @@ bool same_bytes(const Played& stock, const Played* again, const Played& forebay)
       std::fprintf(stderr, "  file sizes %zu and %zu\n", left.size(), right.size());
       same = false;
       // In the latest format the root group's header holds times, whatever the program asks for.
-    } else if (again != nullptr && !stock.player->files()[f]->latest && left != right && left == bytes_of(again->paths()[f])) {
+    } else if (again != nullptr && !stock.player->files()[f]->latest && left != right &&
+               left == bytes_of(again->paths()[f])) {
       const auto at = std::mismatch(left.begin(), left.end(), right.begin()).first - left.begin();
       std::fprintf(stderr, "  bytes differ, first at %td, where two stock runs agree\n", at);
       same = false;
