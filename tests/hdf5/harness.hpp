@@ -47,6 +47,11 @@ struct Run {
   Id open(const Id& fapl, unsigned flags = H5F_ACC_RDWR) const;
 };
 
+/// Failed checks of this rank so far.
+int failures();
+/// What a failed check names as the place: a case and its driver.
+void now_running(std::string what);
+
 /// Counts a failed check and says where; returns whether it held.
 bool check(bool holds, const char* what, const char* file, int line);
 #define CHECK(condition) ::test::check((condition), #condition, __FILE__, __LINE__)

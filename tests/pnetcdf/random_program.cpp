@@ -17,34 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "../dice.hpp"
 #include "calls.hpp"
 #include "harness.hpp"
 
 namespace forebay::test {
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0xD6E8FEB86659FD93u) { state_ = next(); }
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  /// 0 … n-1
-  std::int64_t below(std::int64_t n) {
-    return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
-  }
-  bool one_in(std::int64_t n) { return below(n) == 0; }
-  template <class C>
-  auto& pick(C& choices) {
-    return choices[static_cast<std::size_t>(below(static_cast<std::int64_t>(choices.size())))];
-  }
-
- private:
-  std::uint64_t state_;
-};
+using ::test::Dice;
 
 struct Var {
   int id;

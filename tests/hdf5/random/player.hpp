@@ -1,0 +1,100 @@
+// Plays one random program. What it does is drawn from its seed alone, the same on all ranks and with both
+// drivers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../dice.hpp"
+#include "../harness.hpp"
+#include "model.hpp"
+#include "selection.hpp"
+#include "trace.hpp"
+
+namespace test {
+
+struct FileModel {
+  std::string path;
+  hid_t id = H5I_INVALID_HID;
+  bool latest = false;
+  bool userblock = false;
+  std::vector<std::string> groups{"/"};
+  std::vector<std::string> attributes;  ///< of the root group
+  std::vector<std::string> links;       ///< to nothing that matters; by full path
+  std::vector<std::unique_ptr<DatasetModel>> sets;
+};
+
+class Player {
+ public:
+  Player(const Run& run, Trace& trace, std::uint64_t seed) : run_(run), trace_(trace), all_(seed) {}
+
+  /// Collective. The files are closed afterwards.
+  void play(int steps);
+  const std::vector<std::unique_ptr<FileModel>>& files() const { return files_; }
+
+ private:
+  /// How data moves in one call.
+  struct Transfer {
+    Id list;
+    std::string text;
+    bool collective = false;
+    bool may_change_buffer = false;
+  };
+
+  void one_step();
+
+  // player.cpp: files
+  Id draw_access(const FileModel& file);
+  void create_file();
+  void open(FileModel& file, unsigned flags);
+  void close(FileModel& file);
+  void re_open();
+  void flush();
+  void atomic_for_a_while();
+  void read_everything(FileModel& file);
+
+  // player_datasets.cpp
+  void create_dataset();
+  Id draw_creation(DatasetModel& set, std::vector<hsize_t>& chunk);
+  void delete_dataset();
+  void change_extent();
+  void copy_dataset();
+  hid_t handle(FileModel& file, DatasetModel& set);
+  void let_go(DatasetModel& set);
+  DatasetModel* pick_set(FileModel& file);
+
+  // player_transfers.cpp
+  Transfer draw_transfer(bool must_be_collective, bool may_be_individual, bool several = false);
+  void move(bool writing, bool several);
+  void move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans,
+            bool writing, const Transfer& how);
+  /// A meeting of all ranks, with a flush before it at times.
+  void meet(FileModel& file);
+  void meet_if_touched(FileModel& file, const DatasetModel& set);
+
+  // player_metadata.cpp
+  void change_attributes();
+  void change_links();
+  void create_group();
+
+  // player_errors.cpp
+  void do_something_wrong();
+
+  FileModel& pick_file() { return *all_.pick(files_); }
+  Dice mine() { return Dice(all_.next() ^ (static_cast<std::uint64_t>(run_.rank + 1) * 0x51ED270B0A1u)); }
+  std::string new_name(const char* kind) { return kind + std::to_string(names_++); }
+
+  const Run& run_;
+  Trace& trace_;
+  Dice all_;
+  std::vector<std::unique_ptr<FileModel>> files_;
+  int names_ = 0;
+  Epoch now_ = 1;
+};
+
+/// `group` and `name` joined.
+std::string path_in(const std::string& group, const std::string& name);
+
+}  // namespace test

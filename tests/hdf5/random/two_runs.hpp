@@ -1,0 +1,27 @@
+// Runs a program on the stock driver and on Forebay, and compares all that can be seen.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace test {
+
+struct ProgramOptions {
+  std::uint64_t seed = 1;
+  int steps = 20;
+  std::string hints;   ///< besides those that the seed chooses
+  bool bytes = false;  ///< also run it twice on the stock driver, and compare bytes where those agree
+  bool aloud = false;  ///< rank 0 says what it does
+  bool keep = false;   ///< files stay
+};
+
+enum class Outcome {
+  same,
+  stock_wrong,  ///< the stock driver lost data: there is nothing to compare with
+  different,
+};
+
+/// Collective; the same on all ranks. Says on stderr what differs.
+Outcome same_on_both(const ProgramOptions& options);
+
+}  // namespace test
