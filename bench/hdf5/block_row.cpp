@@ -67,8 +67,9 @@ class BlockRow final : public Hdf5Row {
 
 std::unique_ptr<Row> make_block_row(const Setting& setting, const Form& form, const Blocks& blocks) {
   Form used = form;
-  // Filtered chunks are written collectively or not at all.
-  if (blocks.level > 0 && used.transfer == Transfer::Independent) used.transfer = Transfer::Collective;
+  // Filtered chunks are written collectively or not at all; their places in the file follow the calls, so
+  // that H5Dwrite_multi would make another file.
+  if (blocks.level > 0) used.transfer = Transfer::Collective;
   return std::make_unique<BlockRow>(setting, used, blocks);
 }
 

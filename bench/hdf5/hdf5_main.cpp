@@ -39,7 +39,7 @@ class Hdf5Subject final : public Subject {
   // About these many MiB, and these many more for each rank.
   std::int64_t bytes_of_rows(Size size, int ranks) const override {
     return (by_size<std::int64_t>(size, 1, 20, 140, 900) +
-            by_size<std::int64_t>(size, 1, 16, 80, 200) * ranks)
+            by_size<std::int64_t>(size, 1, 20, 80, 200) * ranks)
            << 20;
   }
 

@@ -27,7 +27,7 @@ std::vector<Peer> hdf5_peers(const std::string& romio) {
                                  metadata = {"--transfer", "multi", "--collective-metadata"};
   const std::vector<std::string> alone = rows_but("deflate"), together = rows_but("small-independent"),
                                  several = {"datasets", "block-2d", "block-3d", "chunked",
-                                            "deflate",  "multi",    "f",        "amr"};
+                                            "multi",    "f",        "amr"};
   const std::vector<std::string> exact = {"romio_cb_write=disable", "romio_ds_write=disable"},
                                  tuned = {"romio_cb_write=enable", "romio_ds_write=disable"};
   std::vector<Peer> peers = {
@@ -43,7 +43,7 @@ std::vector<Peer> hdf5_peers(const std::string& romio) {
       with(stock_peer(
                "metadata",
                "stock over ROMIO, H5Dwrite_multi, H5Pset_coll_metadata_write, H5Pset_all_coll_metadata_ops",
-               romio, {}, true),
+               romio, {}, false),
            metadata, together),
       with(stock_peer("ompio-independent", "stock over OMPIO, an independent H5Dwrite a dataset", "ompio", {},
                       false),

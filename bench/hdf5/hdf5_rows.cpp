@@ -11,7 +11,7 @@ constexpr RowInfo rows[] = {
     {"block-2d", "4 datasets of doubles in 2-D blocks", false},
     {"block-3d", "4 datasets of doubles in 3-D blocks", true},
     {"chunked", "2 datasets in 3-D blocks, in chunks across the blocks", false},
-    {"deflate", "the same, deflated (level 1), always collective", true},
+    {"deflate", "the same, deflated (level 1), always a collective H5Dwrite a dataset", true},
     {"multi", "32 datasets of doubles in 2-D blocks", true},
     {"f", "E3SM F map (atmosphere), unions of hyperslabs, a call a record", true},
     {"amr", "AMR-like: ragged boxes x levels x components, a dataset a level and component", true},

@@ -22,14 +22,14 @@ std::unique_ptr<Row> make_hdf5_row(std::string_view name, const Setting& setting
   if (name == "stride-1") return make_stride_row(setting, form, 1);
   if (name == "stride-64") return make_stride_row(setting, form, 64);
   if (name == "block-2d") return make_block_row(setting, form, {2, 4, sized(8, 192, 512, 768)});
-  if (name == "block-3d") return make_block_row(setting, form, {3, 4, sized(4, 32, 64, 80)});
+  if (name == "block-3d") return make_block_row(setting, form, {3, 4, sized(4, 48, 64, 80)});
   if (name == "chunked") return make_block_row(setting, form, chunked);
   if (name == "deflate") {
     Blocks deflated = chunked;
     deflated.level = 1;
     return make_block_row(setting, form, deflated);
   }
-  if (name == "multi") return make_block_row(setting, form, {2, 32, sized(4, 64, 128, 192)});
+  if (name == "multi") return make_block_row(setting, form, {2, 32, sized(4, 96, 128, 192)});
   if (name == "f") return make_f_row(setting, form, f_map);
   if (name == "amr") return make_amr_row(setting, form);
   if (name == "small-independent") return make_small_row(setting, form);
