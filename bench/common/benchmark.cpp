@@ -47,7 +47,8 @@ Benchmark::Benchmark(const Subject& subject, BenchmarkOptions options)
     const RowInfo& info = find_row(subject_.rows, name);
     RowResult row{std::string(info.name), std::string(info.title), 0, 0, {}, {}};
     for (const Peer& peer : peers_)
-      if (peer.kind != Kind::Reference) row.cells.push_back({peer, {}, 0, false});
+      if (peer.kind != Kind::Reference && peer.takes_part(row.name))
+        row.cells.push_back({peer, {}, 0, false});
     results_.rows.push_back(std::move(row));
   }
 }
@@ -82,10 +83,13 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   add({options_.writer, "--size", std::string(size_name(options_.size)), "--json",
        scratch_->file(tag + ".json")});
   add(subject_.writer_options());
+  add(peer.options);
   for (const std::string& hint : peer.hints) add({"--hint", hint});
   for (const std::string& row : rows) add({"--row", row, "--out", file(row, tag)});
-  // The limit is measured with the first peer that is timed.
-  if (peers_.size() > 1 && peer.name == peers_[1].name) add({"--plain", scratch_->file(tag + ".raw")});
+  // The limit of a row is measured with the first peer that is timed.
+  const auto is_first = [&](const RowResult& row) { return row.is_first(peer); };
+  if (std::any_of(results_.rows.begin(), results_.rows.end(), is_first))
+    add({"--plain", scratch_->file(tag + ".raw")});
   return command;
 }
 
@@ -109,6 +113,8 @@ void Benchmark::launch(const Peer& peer, int repetition) {
   rows.reserve(results_.rows.size());
   for (const RowResult& row : results_.rows) rows.push_back(row.name);
   std::rotate(rows.begin(), rows.begin() + repetition % static_cast<int>(rows.size()), rows.end());
+  std::erase_if(rows, [&](const std::string& row) { return !peer.takes_part(row); });
+  if (rows.empty()) return;
   const std::string tag =
       peer.kind == Kind::Reference ? "exact" : fmt::format("{}.{}", peer.name, repetition);
   const std::string json = scratch_->file(tag + ".json"), stats = scratch_->file(tag + ".stats.json");
@@ -147,7 +153,7 @@ void Benchmark::keep_sample(const Peer& peer, const nlohmann::json& said) {
       if (one.at("row") != row.name) continue;
       row.bytes = one.at("bytes");
       row.pieces = one.at("pieces");
-      if (one.contains("plain_s")) row.plain.push_back(one.at("plain_s"));
+      if (one.contains("plain_s") && row.is_first(peer)) row.plain.push_back(one.at("plain_s"));
       for (Cell& cell : row.cells)
         if (cell.peer.name == peer.name)
           cell.samples.push_back(

@@ -36,13 +36,16 @@ struct RowResult {
   std::vector<double> plain;  // seconds that the same bytes took, contiguous
 
   const Cell* fastest_stock() const;
+  // Whether no other peer comes before this one.
+  bool is_first(const Peer& peer) const { return !cells.empty() && cells[0].peer.name == peer.name; }
 };
 
-// The fastest stock peer's median time over Forebay's, and how sure it is: by the ratios of each repetition.
+// The fastest stock peer's median time over that of Forebay's fastest peer of one mode, and how sure it is:
+// by the ratios of each repetition.
 struct Ratio {
-  std::string row, stock;
+  std::string row, stock, forebay;
   double value = 0;
-  double whole = 0;  // the same of create and data together, the fastest stock by that
+  double whole = 0;  // the same of create and data together, the fastest ones by that
   LowerBound bound;
   bool identical = true;
 };

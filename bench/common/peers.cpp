@@ -1,7 +1,13 @@
 // What makes a run a stock run.
 #include "peers.hpp"
 
+#include <algorithm>
+
 namespace forebay::bench {
+
+bool Peer::takes_part(const std::string& row) const {
+  return rows.empty() || std::find(rows.begin(), rows.end(), row) != rows.end();
+}
 
 Peer stock_peer(const std::string& name, const std::string& title, const std::string& io,
                 std::vector<std::string> hints, bool quick, Kind kind) {

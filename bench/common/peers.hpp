@@ -17,7 +17,11 @@ struct Peer {
   std::vector<std::string> hints;                                               // key=value for MPI_Info
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;  // set, or removed
   std::string mode;                                                             // Forebay's
-  bool quick = false;  // among those that --quick runs
+  bool quick = false;                     // among those that --quick runs
+  std::vector<std::string> options = {};  // for the program that writes
+  std::vector<std::string> rows = {};     // the rows it takes part in; all, where empty
+
+  bool takes_part(const std::string& row) const;
 };
 
 // The stock library, whatever the environment says; over Open MPI's component `io` where that is not empty.

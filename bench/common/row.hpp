@@ -33,9 +33,10 @@ class Row {
   std::int64_t pieces() const { return pieces_; }
 
  protected:
-  void count(std::int64_t pieces, std::int64_t piece_bytes) {
+  void count(std::int64_t pieces, std::int64_t piece_bytes) { tally(pieces, pieces * piece_bytes); }
+  void tally(std::int64_t pieces, std::int64_t bytes) {
     pieces_ += pieces;
-    bytes_ += pieces * piece_bytes;
+    bytes_ += bytes;
   }
 
  private:

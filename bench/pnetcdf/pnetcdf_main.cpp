@@ -2,30 +2,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <stdexcept>
 
 #include "benchmark_main.hpp"
 #include "compare_files.hpp"
+#include "find_map.hpp"
 #include "pnetcdf_peers.hpp"
 #include "pnetcdf_rows.hpp"
 
 namespace forebay::bench {
 namespace {
-
-namespace fs = std::filesystem;
-
-// The map of that name in the folder; empty where there is none.
-std::string find_map(const std::string& folder, const char* name) {
-  const fs::path path = fs::path(folder) / name;
-  std::error_code error;
-  return fs::is_regular_file(path, error) ? fs::absolute(path).string() : "";
-}
-
-std::string origin(const std::string& map) {
-  return map.empty() ? "a generated cubed sphere, since there is no recorded map"
-                     : "recorded " + fs::path(map).filename().string();
-}
 
 class PnetcdfSubject final : public Subject {
  public:
@@ -77,7 +63,7 @@ class PnetcdfSubject final : public Subject {
   }
 
   std::string input() const override {
-    return fmt::format("Decompositions: F {}; G {}", origin(f_map()), origin(g_map()));
+    return fmt::format("Decompositions: F {}; G {}", describe_map(f_map()), describe_map(g_map()));
   }
 
  private:

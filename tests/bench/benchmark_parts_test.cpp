@@ -75,6 +75,28 @@ TEST(Results, RatiosAreThoseOfTheFastestStock) {
   EXPECT_THAT(to_svg(results), HasSubstr("block, forebay: 4.0000 s"));
 }
 
+TEST(Results, TheFastestPeerOfAModeMakesItsRatio) {
+  BenchmarkResults results = sample_results();
+  Cell other = results.rows[0].cells[2];
+  other.peer.name = "forebay-multi";
+  for (Sample& sample : other.samples) sample.data /= 2;
+  results.rows[0].cells.push_back(other);
+  const std::vector<Ratio> all = ratios(results);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].forebay, "forebay-multi");
+  EXPECT_DOUBLE_EQ(all[0].value, 6);
+  results.rows[0].cells[2].differs = true;  // the slower one's file counts too
+  EXPECT_FALSE(ratios(results)[0].identical);
+}
+
+TEST(Peers, TakePartInTheirRows) {
+  Peer peer = forebay_peer("one", "strict");
+  EXPECT_TRUE(peer.takes_part("any"));
+  peer.rows = {"this"};
+  EXPECT_TRUE(peer.takes_part("this"));
+  EXPECT_FALSE(peer.takes_part("any"));
+}
+
 TEST(Results, ADifferingFileShows) {
   BenchmarkResults results = sample_results();
   results.rows[0].cells[2].differs = true;

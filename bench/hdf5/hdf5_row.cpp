@@ -1,0 +1,109 @@
+// The calls that every row makes.
+#include "hdf5_row.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::bench {
+
+Hdf5Row::Hdf5Row(const Form& form) : form_(form) {
+  check_hdf5(H5open(), "H5open");
+  check_hdf5(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "H5Eset_auto2");
+  transfer_ = Hdf5Id(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate");
+  const bool alone = form_.transfer == Transfer::Independent;
+  check_hdf5(H5Pset_dxpl_mpio(transfer_, alone ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE),
+             "H5Pset_dxpl_mpio");
+  add_layout({}, 0);
+}
+
+std::size_t Hdf5Row::add_layout(const std::vector<hsize_t>& chunk, unsigned level) {
+  Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate");
+  // Files stay comparable: no time stamps, and no fill values, which rows overwrite anyway.
+  check_hdf5(H5Pset_obj_track_times(creation, false), "H5Pset_obj_track_times");
+  check_hdf5(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "H5Pset_fill_time");
+  if (!chunk.empty())
+    check_hdf5(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()), "H5Pset_chunk");
+  if (level > 0) check_hdf5(H5Pset_deflate(creation, level), "H5Pset_deflate");
+  creations_.push_back(std::move(creation));
+  return creations_.size() - 1;
+}
+
+std::size_t Hdf5Row::add_dataset(std::string name, hid_t type, std::vector<hsize_t> shape,
+                                 std::size_t creation) {
+  datasets_.push_back({std::move(name), type, std::move(shape), creation});
+  return datasets_.size() - 1;
+}
+
+void Hdf5Row::add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces) {
+  const auto elements =
+      static_cast<hsize_t>(check_hdf5(H5Sget_select_npoints(*selection), "H5Sget_select_npoints"));
+  const hsize_t extent = std::max<hsize_t>(elements, 1);
+  Hdf5Id memory(H5Screate_simple(1, &extent, nullptr), "H5Screate_simple");
+  if (elements == 0) check_hdf5(H5Sselect_none(memory), "H5Sselect_none");
+  const std::size_t bytes = elements * H5Tget_size(datasets_[dataset].type);
+  writes_.push_back({dataset, call_, std::move(selection), std::move(memory), total_});
+  total_ += (bytes + 7) / 8 * 8;
+  tally(pieces, static_cast<std::int64_t>(bytes));
+}
+
+void Hdf5Row::fill(const Setting& setting, std::int64_t times) {
+  values_.resize(std::max<std::size_t>(total_, 8));
+  fill_values(values_, static_cast<std::uint64_t>(setting.rank) + 1);
+  for (std::size_t at = 0; times > 1 && at < values_.size(); at += 8)
+    std::copy_n(
+        values_.begin() + static_cast<std::ptrdiff_t>(at - at / 8 % static_cast<std::size_t>(times) * 8), 8,
+        values_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void Hdf5Row::create(const std::string& path, MPI_Info info) {
+  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
+  check_hdf5(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info), "H5Pset_fapl_mpio");
+  if (form_.collective_metadata) {
+    check_hdf5(H5Pset_all_coll_metadata_ops(access, true), "H5Pset_all_coll_metadata_ops");
+    check_hdf5(H5Pset_coll_metadata_write(access, true), "H5Pset_coll_metadata_write");
+  }
+  if (form_.alignment > 0)
+    check_hdf5(H5Pset_alignment(access, static_cast<hsize_t>(form_.alignment),
+                                static_cast<hsize_t>(form_.alignment)),
+               "H5Pset_alignment");
+  file_ = Hdf5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  for (Dataset& one : datasets_) {
+    const Hdf5Id space(H5Screate_simple(static_cast<int>(one.shape.size()), one.shape.data(), nullptr),
+                       "H5Screate_simple");
+    one.id = Hdf5Id(H5Dcreate2(file_, one.name.c_str(), one.type, space, H5P_DEFAULT,
+                               creations_[one.creation], H5P_DEFAULT),
+                    "H5Dcreate2");
+  }
+}
+
+void Hdf5Row::write() {
+  std::vector<hid_t> datasets, types, memory, selections;
+  std::vector<const void*> buffers;
+  for (std::size_t i = 0; i < writes_.size(); ++i) {
+    const Write& one = writes_[i];
+    const Dataset& into = datasets_[one.dataset];
+    const std::byte* from = values_.data() + one.begin;
+    if (form_.transfer != Transfer::Multi) {
+      check_hdf5(H5Dwrite(into.id, into.type, one.memory, *one.selection, transfer_, from), "H5Dwrite");
+      continue;
+    }
+    datasets.push_back(into.id);
+    types.push_back(into.type);
+    memory.push_back(one.memory);
+    selections.push_back(*one.selection);
+    buffers.push_back(from);
+    if (i + 1 < writes_.size() && writes_[i + 1].call == one.call) continue;
+    check_hdf5(H5Dwrite_multi(datasets.size(), datasets.data(), types.data(), memory.data(),
+                              selections.data(), transfer_, buffers.data()),
+               "H5Dwrite_multi");
+    for (std::vector<hid_t>* ids : {&datasets, &types, &memory, &selections}) ids->clear();
+    buffers.clear();
+  }
+}
+
+void Hdf5Row::close() {
+  for (Dataset& one : datasets_) check_hdf5(H5Dclose(one.id.release()), "H5Dclose");
+  check_hdf5(H5Fclose(file_.release()), "H5Fclose");
+}
+
+}  // namespace forebay::bench

@@ -1,0 +1,82 @@
+// A row that is written through plain parallel HDF5: its datasets, and what this rank writes into them.
+#pragma once
+
+#include <hdf5.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "form.hpp"
+#include "hdf5_id.hpp"
+#include "row.hpp"
+
+namespace forebay::bench {
+
+// Dataspaces and property lists are made when the row is made, as are buffers. What is written belongs to a
+// call: in the form `multi` that is one H5Dwrite_multi, in the others an H5Dwrite for each dataset.
+class Hdf5Row : public Row {
+ public:
+  void create(const std::string& path, MPI_Info info) final;
+  void write() final;
+  void close() final;
+
+ protected:
+  explicit Hdf5Row(const Form& form);
+
+  // Contiguous, or as `creation` says, an index of what add_layout gave.
+  std::size_t add_dataset(std::string name, hid_t type, std::vector<hsize_t> shape, std::size_t creation = 0);
+  // Chunks of that shape, each deflated where `level` is not 0.
+  std::size_t add_layout(const std::vector<hsize_t>& chunk, unsigned level);
+  // One write of `pieces` contiguous parts of the file; `selection` in the dataset's space, of which several
+  // may make use.
+  void add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces);
+  void next_call() { ++call_; }
+  // After the last write: the values. Each 8 bytes come `times` times.
+  void fill(const Setting& setting, std::int64_t times = 1);
+
+ private:
+  struct Dataset {
+    std::string name;
+    hid_t type;
+    std::vector<hsize_t> shape;
+    std::size_t creation;
+    Hdf5Id id = {};
+  };
+  struct Write {
+    std::size_t dataset, call;
+    std::shared_ptr<Hdf5Id> selection;
+    Hdf5Id memory;
+    std::size_t begin;  // in values_
+  };
+
+  Form form_;
+  Hdf5Id transfer_, file_;
+  std::vector<Hdf5Id> creations_;
+  std::vector<Dataset> datasets_;
+  std::vector<Write> writes_;
+  std::size_t call_ = 0, total_ = 0;
+  std::vector<std::byte> values_;
+};
+
+// Throws std::runtime_error where there is none of that name. `f_map` is recorded, or empty: a generated one.
+std::unique_ptr<Row> make_hdf5_row(std::string_view name, const Setting& setting, const Form& form,
+                                   const std::string& f_map);
+
+// By file.
+std::unique_ptr<Row> make_datasets_row(const Setting& setting, const Form& form);
+std::unique_ptr<Row> make_stride_row(const Setting& setting, const Form& form, int doubles);
+// `dimensions` 2 or 3, `level` of deflate; `chunked` in chunks that the blocks do not respect.
+struct Blocks {
+  int dimensions, variables;
+  std::int64_t edge;  // of the whole array where it is chunked, else of each rank's block
+  bool chunked = false;
+  unsigned level = 0;
+};
+std::unique_ptr<Row> make_block_row(const Setting& setting, const Form& form, const Blocks& blocks);
+std::unique_ptr<Row> make_f_row(const Setting& setting, const Form& form, const std::string& map);
+std::unique_ptr<Row> make_amr_row(const Setting& setting, const Form& form);
+std::unique_ptr<Row> make_small_row(const Setting& setting, const Form& form);
+
+}  // namespace forebay::bench
