@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "machine.hpp"
+#include "text_file.hpp"
 
 namespace forebay::bench {
 namespace fs = std::filesystem;
@@ -22,6 +23,17 @@ std::string ask_version(const std::string& writer) {
     throw RunFailed(
         fmt::format("{} does not say which library it has:\n{}", writer, last_lines(told.output, 10)));
   return version;
+}
+
+// ROMIO's own hints, as a file that it reads: those in MPI_Info do not reach the ROMIO of every Open MPI 5.
+std::string romio_hints(const Peer& peer) {
+  std::string text;
+  for (const std::string& hint : peer.hints) {
+    const std::size_t equals = hint.find('=');
+    if (hint.starts_with("romio_") || hint.starts_with("cb_"))
+      text += hint.substr(0, equals) + " " + hint.substr(equals + 1) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -85,6 +97,10 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   add(subject_.writer_options());
   add(peer.options);
   for (const std::string& hint : peer.hints) add({"--hint", hint});
+  if (const std::string hints = romio_hints(peer); !hints.empty()) {
+    write_file(scratch_->file(peer.name + ".hints"), hints);
+    command.environment.emplace_back("ROMIO_HINTS", scratch_->file(peer.name + ".hints"));
+  }
   for (const std::string& row : rows) add({"--row", row, "--out", file(row, tag)});
   // The limit of a row is measured with the first peer that is timed.
   const auto is_first = [&](const RowResult& row) { return row.is_first(peer); };

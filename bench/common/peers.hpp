@@ -14,7 +14,7 @@ enum class Kind { Reference, Stock, Forebay };
 struct Peer {
   std::string name, title;
   Kind kind = Kind::Stock;
-  std::vector<std::string> hints;                                               // key=value for MPI_Info
+  std::vector<std::string> hints;  // key=value for MPI_Info; ROMIO's in a file, too
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;  // set, or removed
   std::string mode;                                                             // Forebay's
   bool quick = false;                     // among those that --quick runs
