@@ -87,6 +87,7 @@ Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
 }
 
 Status File::State::flush_node() {
+  on_node->flushed();
   std::int64_t kept = ~on_node->segments.kept();
   Window* window = nullptr;
   Status status = nodes->window(layout.round_bytes(), window);

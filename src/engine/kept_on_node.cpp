@@ -54,7 +54,9 @@ KeptOnNode::~KeptOnNode() {
 }
 
 Status KeptOnNode::put(const Put& put) {
-  watch(*this);
+  // Not at each put: it asks for the handler of every signal.
+  if (!watching_) watch(*this);
+  watching_ = true;
   segments.drain_overdue();
   Status status = segments.put(put);
   counters_->pool_peak_bytes = std::max(counters_->pool_peak_bytes, segments.kept());

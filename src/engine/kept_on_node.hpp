@@ -28,6 +28,9 @@ class KeptOnNode final : public Holder {
   /// Keeps a put; NodeSegments::put.
   Status put(const Put& put);
 
+  /// After a flush: a program may have set signal handlers by the next put.
+  void flushed() { watching_ = false; }
+
   void write_out(bool in_signal) noexcept override;
 
   NodeSegments segments;
@@ -39,6 +42,7 @@ class KeptOnNode final : public Holder {
   std::string path_;
   int fd_;  // for the end of the process: by then the name may be another file's
   std::int64_t most_ = 0;
+  bool watching_ = false;
   Counters* counters_ = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "engine/node_segments.hpp"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kBatch = 512;
+constexpr std::int64_t kPage = 4096;
 constexpr std::size_t kMostPieces = 1024;
 constexpr std::int64_t kLeastSegment = 64 << 10;
 constexpr int kSegmentsPerRank = 4;
@@ -156,6 +158,7 @@ void NodeSegments::attach(Storage& storage, Counters& counters,
   looked_ = std::chrono::steady_clock::now();
   pieces_.reserve(kMostPieces);
   order_.reserve(static_cast<std::size_t>(count_));
+  touched_.assign(static_cast<std::size_t>(count_), false);
 }
 
 std::uint64_t* NodeSegments::words(int segment) const {
@@ -262,9 +265,25 @@ int NodeSegments::lock_victim() {
       const std::int64_t order = order_of(i);
       if (order > after && (first < 0 || order < least)) first = i, least = order;
     }
-    if (first < 0 || try_lock(first)) return first;
+    if (first < 0) return first;
+    if (try_lock(first)) {
+      if (order_of(first) == least) return first;
+      unlock(first);  // somebody has put something into it in between
+      continue;
+    }
     after = least;
   }
+}
+
+// A page at a time, the first touch of a segment would cost more than all that is put there.
+void NodeSegments::touch(int segment) {
+  const auto at = static_cast<std::size_t>(segment);
+  if (touched_[at]) return;
+  touched_[at] = true;
+#ifdef MADV_POPULATE_WRITE
+  if (bytes_ % kPage == 0)
+    (void)::madvise(data(segment), static_cast<std::size_t>(bytes_), MADV_POPULATE_WRITE);
+#endif
 }
 
 // The segment for a range, locked. -1: another would have had to give way, and its bytes could not be
@@ -273,7 +292,17 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
   const auto use = [&](int s) {
     segments_[s].used.store(directory_->uses.fetch_add(1, std::memory_order_relaxed),
                             std::memory_order_relaxed);
+    last_ = s;
   };
+  // Most puts go where the one before went.
+  if (segments_[last_].index.load(std::memory_order_relaxed) == index) {
+    lock(last_);
+    if (segments_[last_].index.load(std::memory_order_relaxed) == index) {
+      use(last_);
+      return last_;
+    }
+    unlock(last_);
+  }
   for (;;) {
     Lock directory(*this);
     if (const int s = find(index); s >= 0) {
@@ -381,6 +410,7 @@ Status NodeSegments::put(const Put& put) {
   walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = acquire(index, status);
     if (segment < 0) return false;
+    touch(segment);
     for (; !runs.empty(); runs = more()) {
       put.source->produce(runs, data(segment), index * bytes_);
       mark(segment, runs);

@@ -84,6 +84,7 @@ class NodeSegments {
   int find(std::int64_t index) const;
   int acquire(std::int64_t index, Status& status);
   int lock_victim();
+  void touch(int segment);
   std::int64_t order_of(int segment) const;
   int lock_present(std::int64_t index);
   void bind(int segment, std::int64_t index);
@@ -116,6 +117,8 @@ class NodeSegments {
   Counters* counters_ = nullptr;
   std::chrono::steady_clock::duration most_age_{};
   std::chrono::steady_clock::time_point looked_{};
+  int last_ = 0;  // the segment that this rank used last
+  std::vector<bool> touched_;
   std::vector<Piece> pieces_;
   std::vector<std::pair<std::int64_t, int>> order_;
 };

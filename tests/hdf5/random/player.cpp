@@ -64,11 +64,13 @@ void Player::one_step() {
   }
 }
 
-Id Player::draw_access(const FileModel& file) {
+Id Player::draw_access(FileModel& file) {
   Id fapl = run_.access();
   if (file.latest) CHECK(H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
   if (all_.one_in(2)) CHECK(H5Pset_coll_metadata_write(fapl, true) >= 0);
-  if (all_.one_in(2)) CHECK(H5Pset_all_coll_metadata_ops(fapl, true) >= 0);
+  // With it, looking for chunks is collective: ranks that transfer by themselves would wait for others.
+  file.collective_metadata = all_.one_in(2);
+  if (file.collective_metadata) CHECK(H5Pset_all_coll_metadata_ops(fapl, true) >= 0);
   if (all_.one_in(4) && !file.userblock) {  // they have to fit to each other
     constexpr std::array<hsize_t, 3> units{8, 512, 4096};
     CHECK(H5Pset_alignment(fapl, static_cast<hsize_t>(all_.between(1, 2000)), all_.pick(units)) >= 0);
@@ -131,7 +133,8 @@ void Player::atomic_for_a_while() {
     if (DatasetModel* set = pick_set(file)) {
       const bool writing = !all_.one_in(3);
       const Plan plan = draw_plan(all_, *set, run_.ranks, writing);
-      move(file, {set}, {plan}, writing, draw_transfer(writing && set->together(), !set->together()));
+      move(file, {set}, {plan}, writing,
+           draw_transfer(file.collective_metadata || (writing && set->together()), !set->together()));
     }
   }
   hbool_t atomic = false;
@@ -147,7 +150,7 @@ void Player::read_everything(FileModel& file) {
     plan.style = Style::same;
     plan.seed = 0;
     plan.whole = true;
-    move(file, {set.get()}, {plan}, false, draw_transfer(false, !set->together()));
+    move(file, {set.get()}, {plan}, false, draw_transfer(file.collective_metadata, !set->together()));
   }
 }
 

@@ -20,6 +20,7 @@ struct FileModel {
   hid_t id = H5I_INVALID_HID;
   bool latest = false;
   bool userblock = false;
+  bool collective_metadata = false;  ///< what is looked for in the file is, by all ranks together
   std::vector<std::string> groups{"/"};
   std::vector<std::string> attributes;  ///< of the root group
   std::vector<std::string> links;       ///< to nothing that matters; by full path
@@ -46,7 +47,7 @@ class Player {
   void one_step();
 
   // player.cpp: files
-  Id draw_access(const FileModel& file);
+  Id draw_access(FileModel& file);
   void create_file();
   void open(FileModel& file, unsigned flags);
   void close(FileModel& file);

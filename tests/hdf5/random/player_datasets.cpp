@@ -124,7 +124,8 @@ void Player::create_dataset() {
   if (all_.one_in(4)) return;
   DatasetModel& fresh = *file.sets.back();
   const Plan plan = draw_plan(all_, fresh, run_.ranks, true);
-  move(file, {&fresh}, {plan}, true, draw_transfer(fresh.together(), !fresh.together()));
+  move(file, {&fresh}, {plan}, true,
+       draw_transfer(file.collective_metadata || fresh.together(), !fresh.together()));
 }
 
 hid_t Player::handle(FileModel& file, DatasetModel& set) {

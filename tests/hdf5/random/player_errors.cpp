@@ -11,7 +11,7 @@ void Player::do_something_wrong() {
   if (set == nullptr) return;
   if (set->filtered) return;  // a read that fails may leave chunks in HDF5's cache
   const hid_t id = handle(file, *set);
-  const Transfer how = draw_transfer(false, true);
+  const Transfer how = draw_transfer(file.collective_metadata, true);
   std::vector<double> memory(8, 1);
   const Id few = space({3});
   const Id extent(H5Screate_simple(static_cast<int>(set->rank()), set->dims.data(), nullptr));

@@ -107,7 +107,8 @@ void Player::move(bool writing, bool several) {
   for (DatasetModel* set : sets) plans.push_back(draw_plan(all_, *set, run_.ranks, writing));
   const bool together =
       std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
-  move(file, sets, plans, writing, draw_transfer(writing && together, !together, sets.size() > 1));
+  move(file, sets, plans, writing,
+       draw_transfer(file.collective_metadata || (writing && together), !together, sets.size() > 1));
   for (DatasetModel* set : sets) {
     if (all_.one_in(5)) let_go(*set);
   }
