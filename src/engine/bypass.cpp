@@ -26,6 +26,12 @@ bool long_runs(const Put& put, std::int64_t least) {
 
 }  // namespace
 
+// Not filled: touching all of its pages would take longer than many a small write.
+std::byte* Bypass::staging() {
+  if (staging_ == nullptr) staging_ = std::make_unique_for_overwrite<std::byte[]>(kStaging);
+  return staging_.get();
+}
+
 Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
                         Counters& counters) {
   std::vector<char> chosen(puts.size(), 0);
@@ -80,7 +86,7 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
   std::int64_t staged = 0;
   const auto flush = [&]() -> Status {
     if (staged == 0) return {};
-    const Piece piece{staged_at, staging_.data(), staged};
+    const Piece piece{staged_at, staging(), staged};
     counters.count_write(piece.offset, piece.length, stripe);
     staged = 0;
     return storage.write({&piece, 1});
@@ -99,7 +105,7 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
         if (Status status = storage.write({&piece, 1}); !status.ok()) return status;
         continue;
       }
-      if (staging_.empty()) staging_.resize(kStaging);
+      std::byte* const buffer = staging();
       while (run.length > 0) {
         if (staged > 0 && (run.file != staged_at + staged || staged == kStaging)) {
           if (Status status = flush(); !status.ok()) return status;
@@ -108,7 +114,7 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
         // The first part ends on a staging boundary of the file, so that the following writes are aligned.
         const std::int64_t room = std::min(kStaging - staged, kStaging - run.file % kStaging);
         const Run part{run.file, run.stream, std::min(run.length, room)};
-        put.source->produce({&part, 1}, staging_.data(), staged_at);
+        put.source->produce({&part, 1}, buffer, staged_at);
         staged += part.length;
         run.file += part.length;
         run.stream += part.length;
@@ -144,10 +150,10 @@ Status Bypass::read(Cursor& cursor, std::byte* memory, Storage& storage, Counter
         if (Status status = storage.read(begin, memory + batch[i].stream, end - begin); !status.ok())
           return status;
       } else {
-        if (staging_.empty()) staging_.resize(kStaging);
-        if (Status status = storage.read(begin, staging_.data(), end - begin); !status.ok()) return status;
+        std::byte* const buffer = staging();
+        if (Status status = storage.read(begin, buffer, end - begin); !status.ok()) return status;
         for (std::size_t k = i; k < last; ++k) {
-          std::memcpy(memory + batch[k].stream, staging_.data() + (batch[k].file - begin),
+          std::memcpy(memory + batch[k].stream, buffer + (batch[k].file - begin),
                       static_cast<std::size_t>(batch[k].length));
         }
       }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/counters.hpp"
@@ -29,7 +30,9 @@ class Bypass {
   Status read(Cursor& cursor, std::byte* memory, Storage& storage, Counters& counters);
 
  private:
-  std::vector<std::byte> staging_;
+  std::byte* staging();
+
+  std::unique_ptr<std::byte[]> staging_;
 };
 
 }  // namespace forebay
