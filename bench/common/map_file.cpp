@@ -2,6 +2,7 @@
 #include "map_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <stdexcept>
