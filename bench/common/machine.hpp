@@ -8,6 +8,7 @@ namespace forebay::bench {
 std::string describe_machine();
 
 // What Open MPI calls the ROMIO it was built with; its number changes between releases.
+// Empty where it has none, as Open MPI 6.
 std::string find_romio();
 
 // A program that was built or installed with this one.

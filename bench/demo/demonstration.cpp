@@ -54,6 +54,8 @@ Demonstration::Demonstration(DemoOptions options)
 
   allow_oversubscription(options_.ranks);
   romio_ = find_romio();
+  if (romio_.empty())
+    throw std::runtime_error("this Open MPI has no ROMIO, over which the reference is written");
 
   for (const Form& form : all_forms) {
     if (!options_.only.empty() && form.library != options_.only) continue;

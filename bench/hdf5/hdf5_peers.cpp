@@ -1,6 +1,8 @@
 // The list of peers, and the rows that each can be told apart in.
 #include "hdf5_peers.hpp"
 
+#include <stdexcept>
+
 #include "hdf5_rows.hpp"
 
 namespace forebay::bench {
@@ -22,6 +24,8 @@ Peer with(Peer peer, std::vector<std::string> options, std::vector<std::string> 
 }  // namespace
 
 std::vector<Peer> hdf5_peers(const std::string& romio) {
+  if (romio.empty())
+    throw std::runtime_error("this Open MPI has no ROMIO, over which the reference is written");
   const std::vector<std::string> independent = {"--transfer", "independent"},
                                  collective = {"--transfer", "collective"}, multi = {"--transfer", "multi"},
                                  metadata = {"--transfer", "multi", "--collective-metadata"};
