@@ -54,20 +54,24 @@ header=$(echo '#include <H5public.h>' | mpicc "${cflags[@]}" -M -xc - | tr ' ' '
 installed=$(version_in "$header")
 [ -n "$installed" ] || die "HDF5's headers are not found"
 
-# Debian's source package, by apt; nothing of this machine's own lists is touched.
+# Debian's source package, by apt, from where this system's packages come; nothing of its own lists is touched.
 fetch() {
-  local version uri suite apt
+  local uri='' suite='' apt VERSION_CODENAME=''
   command -v apt-get >/dev/null || die "without apt, name HDF5's sources of version $installed: --source DIR"
-  version=$(dpkg-query -W -f '${source:Version}' libhdf5-openmpi-dev) || die "which HDF5 package is installed is not known: --source DIR"
-  # shellcheck disable=SC2016 # for apt
-  read -r uri suite < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' "Component: main" | sed -n 1p)
-  [ -n "${uri:-}" ] || die "apt has no package lists: --source DIR"
+  # shellcheck disable=SC1091
+  . /etc/os-release
+  read -r uri suite < <({
+    sed -n 's/^deb *\(\[[^]]*\] *\)\?//p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
+    awk -F': *' '/^URIs/ { uri = $2 } /^Suites/ { print uri, $2 }' /etc/apt/sources.list.d/*.sources
+  } 2>/dev/null | grep " $VERSION_CODENAME\( \|$\)") || true
+  [ -n "$uri" ] || die "apt's sources of $VERSION_CODENAME are not found: --source DIR"
+  suite=$VERSION_CODENAME
   mkdir -p "$work"/apt/{lists/partial,cache/archives/partial}
   echo "deb-src $uri $suite main" >"$work/apt/sources.list"
   apt=(apt-get -qq -o Dir::Etc::sourcelist="$work/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root
     -o Dir::State::lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache")
-  say "fetching HDF5 $version's sources"
-  (cd "$work" && "${apt[@]}" update && "${apt[@]}" source --download-only "hdf5=$version") >"$work/apt/log" 2>&1 ||
+  say "fetching HDF5 $installed's sources"
+  (cd "$work" && "${apt[@]}" update && "${apt[@]}" source --download-only hdf5) >"$work/apt/log" 2>&1 ||
     { tail -n 5 "$work/apt/log" >&2 && die "Debian's sources of HDF5 cannot be had: --source DIR"; }
   mkdir -p "$work/source"
   tar -xf "$work"/hdf5_*.orig.tar.* -C "$work/source" --strip-components 1 || die "cannot unpack the sources"
