@@ -37,7 +37,11 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
       const StageTimer timer(counters, Stage::pool);
-      for (const Put& put : puts) mine.update(on_node->put(put));
+      try {
+        for (const Put& put : puts) mine.update(on_node->put(put));
+      } catch (const std::bad_alloc&) {  // the others wait below
+        mine.update({Code::no_memory, "no memory for a collective write to " + options.path});
+      }
     }
     std::int64_t well = mine.ok() ? 0 : -1;
     const StageTimer timer(counters, Stage::agree);

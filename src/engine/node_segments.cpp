@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 
 #include "exchange/dirty_map.hpp"
 
@@ -95,6 +96,22 @@ class NodeSegments::Lock {
  private:
   NodeSegments& of_;
   bool held_ = false;
+};
+
+/// Lets go of a segment that is locked, also where a cursor or a source throws: the others would wait for
+/// ever.
+class NodeSegments::Held {
+ public:
+  Held(NodeSegments& of, int segment) : of_(of), segment_(segment) {}
+  ~Held() {
+    if (segment_ >= 0) of_.unlock(segment_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  NodeSegments& of_;
+  int segment_;
 };
 
 std::int64_t NodeSegments::choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks) {
@@ -356,8 +373,9 @@ void NodeSegments::mark(int segment, std::span<const Run> runs) {
   }
   const std::int64_t before = s.dirty.load(std::memory_order_relaxed);
   if (before == 0) s.since.store(now(), std::memory_order_relaxed);
-  s.dirty.store(before + fresh, std::memory_order_relaxed);
+  // In this order: a rank that dies in between leaves the sum too high, never too low, where 0 means nothing.
   directory_->kept.fetch_add(fresh, std::memory_order_release);
+  s.dirty.store(before + fresh, std::memory_order_relaxed);
 }
 
 void NodeSegments::clear(int segment, std::int64_t begin, std::int64_t end) {
@@ -380,12 +398,17 @@ Status NodeSegments::write(int segment) {
     if (status.ok() && !pieces_.empty()) status = storage_->write(pieces_);
     pieces_.clear();
   };
-  for_each_bit_run(words(segment), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
-    pieces_.push_back({origin + begin, data(segment) + begin, length});
-    counters_->count_write(origin + begin, length, bytes_);
-    if (pieces_.size() == kMostPieces) flush();
-  });
-  flush();
+  try {
+    for_each_bit_run(words(segment), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
+      pieces_.push_back({origin + begin, data(segment) + begin, length});
+      counters_->count_write(origin + begin, length, bytes_);
+      if (pieces_.size() == kMostPieces) flush();
+    });
+    flush();
+  } catch (const std::bad_alloc&) {  // of a message
+    pieces_.clear();
+    status = {Code::no_memory, "no memory"};
+  }
   if (status.ok()) clear(segment, 0, bytes_);
   return status;
 }
@@ -410,6 +433,7 @@ Status NodeSegments::put(const Put& put) {
   walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = acquire(index, status);
     if (segment < 0) return false;
+    const Held held(*this, segment);
     touch(segment);
     for (; !runs.empty(); runs = more()) {
       put.source->produce(runs, data(segment), index * bytes_);
@@ -419,7 +443,6 @@ Status NodeSegments::put(const Put& put) {
     }
     // Where this fails, the bytes stay, and who drains next hears of it.
     if (segments_[segment].dirty.load(std::memory_order_relaxed) == bytes_) (void)write(segment);
-    unlock(segment);
     return true;
   });
   return status;
@@ -433,8 +456,8 @@ void NodeSegments::for_each_in(Extent range, F&& f) {
   const std::int64_t last = (range.end - 1) / bytes_;
   const auto visit = [&](int s) {
     const std::int64_t origin = segments_[s].index.load(std::memory_order_relaxed) * bytes_;
+    const Held held(*this, s);
     f(s, Extent{origin, origin + bytes_});
-    unlock(s);
   };
   if (last - first < count_ / 4) {
     for (std::int64_t index = first; index <= last; ++index) {
@@ -471,6 +494,7 @@ void NodeSegments::discard(Cursor& cursor) {
   if (kept() == 0) return;
   walk(cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = lock_present(index);
+    const Held held(*this, segment);
     for (; !runs.empty(); runs = more()) {
       if (segment < 0) continue;
       for (const Run& run : runs) {
@@ -478,7 +502,6 @@ void NodeSegments::discard(Cursor& cursor) {
         clear(segment, begin, begin + run.length);
       }
     }
-    if (segment >= 0) unlock(segment);
     return true;
   });
 }

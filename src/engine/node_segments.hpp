@@ -78,6 +78,7 @@ class NodeSegments {
     std::atomic<std::int64_t> uses;
   };
   class Lock;
+  class Held;
   struct Places;
 
   // Of the segments, all by number:

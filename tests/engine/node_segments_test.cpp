@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,19 @@ TEST_F(NodeSegmentsTest, ASignalInTheMiddleWritesAllTheSame) {
   EXPECT_EQ(file(0, 10), std::vector<int>(10, 1));
   EXPECT_EQ(file(3 * kBytes, 100), std::vector<int>(10, 3));
   ASSERT_TRUE(put(20, 10, 2).ok());  // the lock is free
+}
+
+TEST_F(NodeSegmentsTest, WhoThrowsLeavesNoLock) {
+  StridedCursor cursor(100, 0, 1000, {});
+  DyingSource source([] { throw std::bad_alloc(); });
+  EXPECT_THROW((void)segments_->put({&cursor, &source}), std::bad_alloc);
+  const int status = in_child([&] {
+    ::alarm(5);
+    (void)put(20, 10, 2);
+    ::_exit(7);
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  EXPECT_EQ(segments_->kept(), 10);
 }
 
 TEST_F(NodeSegmentsTest, TheLongestUnusedGivesWay) {
