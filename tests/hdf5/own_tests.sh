@@ -99,7 +99,6 @@ build() { # PROGRAM
   files+=("$source/test/h5test.c" "$source/test/testframe.c")
   case $1 in
     testphdf5) for f in "${of_testphdf5[@]}"; do files+=("$source/testpar/$f.c"); done ;;
-    t_cache) files+=("$source/test/cache_common.c" "$source/test/genall5.c") ;;
   esac
   for f in "${!files[@]}"; do [ -e "${files[f]}" ] || unset "files[f]"; done
   mpicc "${cflags[@]}" -o "$target" "${files[@]}" "${libs[@]}" -lm -ldl -lz >"$target.log" 2>&1 ||
