@@ -1,5 +1,8 @@
 // forebay report: the JSON report as text.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,6 +20,22 @@
 
 namespace forebay::tools {
 namespace {
+
+/// A program may be adding to the report. Where a file system has no locks, it is read as it is.
+class SharedLock {
+ public:
+  explicit SharedLock(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ >= 0) (void)::flock(fd_, LOCK_SH);
+  }
+  ~SharedLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  SharedLock(const SharedLock&) = delete;
+  SharedLock& operator=(const SharedLock&) = delete;
+
+ private:
+  int fd_;
+};
 
 using nlohmann::json;
 
@@ -146,6 +165,7 @@ int print_report(const std::string& path, bool as_json) {
     complain("cannot read " + path + ": it is a folder");
     return exit_failed;
   }
+  const SharedLock lock(path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
     complain("cannot read " + path + ": " + std::strerror(errno));

@@ -66,9 +66,10 @@ const char* name_of(Stage stage);
 /// Largest resident memory of this process so far, in bytes; 0 where the system does not tell.
 std::int64_t peak_resident_bytes();
 
-/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty. Safe
-/// against other processes that do the same: the document is replaced as a whole, under a lock. Anything else
-/// than such a document at `path` is an error and stays as it is.
+/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty: at its
+/// end where that is as we write it, whatever its length. Safe against other processes that do the same:
+/// under a lock (flock), which readers may share. Anything else than such a document at `path` is an error
+/// and stays as it is.
 Status append_report(const std::string& path, const FileReport& report);
 
 /// Makes the document at `path` one without files, which tells a run in which Forebay wrote nothing from a

@@ -9,6 +9,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/hints.hpp"
@@ -128,10 +129,11 @@ Status read_all(int fd, std::string& text, const std::string& path) {
   }
 }
 
-Status write_all(int fd, const std::string& text, const std::string& path) {
+Status write_all(int fd, std::size_t offset, const std::string& text, const std::string& path) {
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t put = ::write(fd, text.data() + done, text.size() - done);
+    const ssize_t put =
+        ::pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(offset + done));
     if (put < 0 && errno != EINTR) return from_errno(errno, "cannot write " + path);
     if (put > 0) done += static_cast<std::size_t>(put);
   }
@@ -168,18 +170,57 @@ Status open_locked(const std::string& path, Descriptor& lock) {
   }
 }
 
-// A reader sees the old document or the new one.
+// A reader sees the old document or the new one, also where it does not lock.
 Status replace(const std::string& path, const std::string& text, int old_fd) {
   std::string temporary = path + ".XXXXXX";
   const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) return from_errno(errno, "cannot write beside the report file " + path);
   struct stat old{};
   if (::fstat(old_fd, &old) == 0) (void)!::fchmod(fd.get(), old.st_mode & 0777);
-  Status status = write_all(fd.get(), text, temporary);
+  Status status = write_all(fd.get(), 0, text, temporary);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = from_errno(errno, "cannot replace the report file " + path);
   }
   if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+// How documents begin and end as we write them: in between a report can be added without reading the others,
+// of which a program that opens thousands of files has many.
+constexpr std::string_view document_head = "{\n  \"schema\": 1,\n";
+constexpr std::string_view document_tail = "\n    }\n  ]\n}\n";
+
+/// The length of the document if it is one to which report_text() can be added at its end; else 0.
+std::size_t length_to_add_to(int fd) {
+  struct stat now{};
+  if (::fstat(fd, &now) != 0) return 0;
+  const auto size = static_cast<std::size_t>(now.st_size);
+  if (size < document_head.size() + document_tail.size()) return 0;
+  const auto there = [&](std::string_view text, std::size_t offset) {
+    std::string found(text.size(), '\0');
+    const ssize_t got = ::pread(fd, found.data(), found.size(), static_cast<off_t>(offset));
+    return got == static_cast<ssize_t>(found.size()) && found == text;
+  };
+  return there(document_head, 0) && there(document_tail, size - document_tail.size()) ? size : 0;
+}
+
+/// What follows the last report but its closing brace.
+std::string report_text(const FileReport& report) {
+  std::string text = "\n    },\n    ";
+  for (const char c : to_json(report).dump(2, ' ', false, Json::error_handler_t::replace)) {
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  return text + "\n  ]\n}\n";
+}
+
+Status add_at_end(int fd, std::size_t length, const std::string& text, const std::string& path) {
+  const std::size_t offset = length - document_tail.size();
+  Status status = write_all(fd, offset, text, path);
+  if (status.ok()) return status;
+  // A full disk: what was there stays.
+  (void)write_all(fd, offset, std::string(document_tail), path);
+  (void)!::ftruncate(fd, static_cast<off_t>(length));
   return status;
 }
 
@@ -198,10 +239,9 @@ std::string format_report(const FileReport& report) {
 
 namespace {
 
-Status open_document(const std::string& path, Descriptor& lock, Json& document) {
-  if (Status status = open_locked(path, lock); !status.ok()) return status;
+Status read_document(const std::string& path, int fd, Json& document) {
   std::string text;
-  if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
+  if (Status status = read_all(fd, text, path); !status.ok()) return status;
   document = text.empty() ? empty_document() : Json::parse(text, nullptr, false);
   if (is_document(document)) return {};
   return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
@@ -223,8 +263,12 @@ Status append_report(const std::string& stats_path, const FileReport& report) {
   return guarded(stats_path, [&]() -> Status {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
+    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    // In one write; whoever reads at this moment waits for the lock (forebay report).
+    if (const std::size_t length = length_to_add_to(lock.get()); length > 0)
+      return add_at_end(lock.get(), length, report_text(report), path);
     Json document;
-    if (Status status = open_document(path, lock, document); !status.ok()) return status;
+    if (Status status = read_document(path, lock.get(), document); !status.ok()) return status;
     document["files"].push_back(to_json(report));
     return replace(path, text_of(document), lock.get());
   });
@@ -234,8 +278,9 @@ Status start_report(const std::string& stats_path) {
   return guarded(stats_path, [&]() -> Status {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
+    if (Status status = open_locked(path, lock); !status.ok()) return status;
     Json document;
-    if (Status status = open_document(path, lock, document); !status.ok()) return status;
+    if (Status status = read_document(path, lock.get(), document); !status.ok()) return status;
     return replace(path, text_of(empty_document()), lock.get());
   });
 }

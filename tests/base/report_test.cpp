@@ -206,6 +206,25 @@ TEST(StatsFile, KeepsWhatWasThere) {
   EXPECT_EQ(dir.entries(), 1u) << "a temporary file was left";
 }
 
+// A program may open thousands of files: the time for a report must not grow with those that are there.
+TEST(StatsFile, TheThirdReportIsAddedInPlace) {
+  const Scratch dir;
+  const std::string path = dir / "stats.json";
+  ASSERT_TRUE(append_report(path, summarize(facts("/a"), shares(2, 2))).ok());
+  struct stat first{};
+  ASSERT_EQ(::stat(path.c_str(), &first), 0);
+  for (const char* name : {"/b", "/c\xff", "/d"})
+    ASSERT_TRUE(append_report(path, summarize(facts(name), shares(2, 2))).ok());
+  struct stat last{};
+  ASSERT_EQ(::stat(path.c_str(), &last), 0);
+  EXPECT_EQ(first.st_ino, last.st_ino);
+  const std::string text = slurp(path);
+  const auto document = nlohmann::ordered_json::parse(text);
+  EXPECT_EQ(document.at("files").size(), 4u);
+  EXPECT_EQ(document.at("files").at(3).at("path"), "/d");
+  EXPECT_EQ(document.dump(2) + "\n", text);
+}
+
 TEST(StatsFile, AnEmptyFileIsAStart) {
   const Scratch dir;
   const std::string path = dir / "stats.json";
