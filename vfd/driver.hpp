@@ -9,6 +9,7 @@
 #include "base/status.hpp"
 #include "engine/file.hpp"
 #include "forebay/hdf5.h"
+#include "freed_space.hpp"
 #include "library.hpp"
 
 namespace forebay::hdf5 {
@@ -31,6 +32,8 @@ struct DriverFile {
   haddr_t eoa = 0;
   haddr_t last_eoa = 0;        ///< at the last truncate
   bool sync_required = false;  ///< the file system shows writes to other ranks only after MPI_File_sync
+  bool watches_space = false;  ///< what is kept has to be in the file before space is used again
+  mutable FreedSpace freed;
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 
   bool collective() const { return context->collective(); }

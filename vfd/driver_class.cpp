@@ -40,12 +40,21 @@ herr_t query(const H5FD_t*, unsigned long* flags) {
 
 haddr_t get_eoa(const H5FD_t* file, H5FD_mem_t type) {
   const DriverFile& f = driver_file(file);
-  return f.stock != nullptr ? f.stock->cls->get_eoa(f.stock, type) : f.eoa;
+  if (f.stock != nullptr) return f.stock->cls->get_eoa(f.stock, type);
+  // A failure is kept for the next flush or close.
+  if (f.watches_space && f.freed.asked(type, f.context->get_ring())) {
+    (void)contained([&] {
+      f.core->space_freed();
+      return Status{};
+    });
+  }
+  return f.eoa;
 }
 
 herr_t set_eoa(H5FD_t* file, H5FD_mem_t type, haddr_t addr) {
   DriverFile& f = driver_file(file);
   if (f.stock != nullptr) return f.stock->cls->set_eoa(f.stock, type, addr);
+  if (f.watches_space && addr != f.eoa) f.core->space_taken();
   f.eoa = addr;
   return 0;
 }

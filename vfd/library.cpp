@@ -29,14 +29,16 @@ class Symbols {
   Symbols& operator=(const Symbols&) = delete;
 
   template <class Function>
-  void find(const char* name, Function*& out) {
+  void find_if_there(const char* name, Function*& out) {
     void* address = handle_ != nullptr ? dlsym(handle_, name) : nullptr;
     Dl_info owner{};
-    if (address != nullptr && dladdr(address, &owner) != 0 && owner.dli_fbase == library_.dli_fbase) {
+    if (address != nullptr && dladdr(address, &owner) != 0 && owner.dli_fbase == library_.dli_fbase)
       out = reinterpret_cast<Function*>(address);
-    } else if (missing_.empty()) {
-      missing_ = name;
-    }
+  }
+  template <class Function>
+  void find(const char* name, Function*& out) {
+    find_if_there(name, out);
+    if (out == nullptr && missing_.empty()) missing_ = name;
   }
   const std::string& missing() const { return missing_; }
   std::string path() const { return library_.dli_fname != nullptr ? library_.dli_fname : "?"; }
@@ -61,6 +63,7 @@ Status api_context(const ApiContext*& context) {
       symbols.find("H5CX_get_mpio_rank0_bcast", functions.get_mpio_rank0_bcast);
       symbols.find("H5CX_get_mpi_file_flushing", functions.get_mpi_file_flushing);
       symbols.find("H5Pget_driver", functions.get_driver);
+      symbols.find_if_there("H5CX_get_ring", functions.get_ring);
       if (!symbols.missing().empty()) {
         status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " +
                                          symbols.missing() + ", which says whether a transfer is collective"};

@@ -18,7 +18,8 @@ struct ApiContext {
   bool (*get_mpio_rank0_bcast)() = nullptr;
   bool (*get_mpi_file_flushing)() = nullptr;
   hid_t (*get_driver)(hid_t fapl) =
-      nullptr;  ///< H5Pget_driver itself, also where a preloaded one stands before it
+      nullptr;                  ///< H5Pget_driver itself, also where a preloaded one stands before it
+  int (*get_ring)() = nullptr;  ///< the metadata cache's ring of the work in progress; may be missing
 
   /// Whether all ranks are in this call.
   bool collective() const {

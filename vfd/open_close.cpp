@@ -130,6 +130,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.info = info.get();
   options.driver = "hdf5";
   options.keeping = Keeping::by_node;
+  options.tells_freed_space = f.context->get_ring != nullptr;
   if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok())
     return status;
   if (!options.settings.enabled) {
@@ -165,6 +166,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     f.core.reset();
     return status;
   }
+  f.watches_space = f.core->commits() && f.core->nodes() > 1;
   f.info = used.release();
   f.eof = static_cast<haddr_t>(size);
   return {};

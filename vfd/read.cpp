@@ -67,6 +67,8 @@ Status read_puts(DriverFile& f, std::span<const Put> puts, std::byte* memory) {
 /// different, so the bytes travel in the file's order.
 Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
+  // What other nodes keep, rank 0 cannot write by itself.
+  if (f.core->commits()) f.core->meet();
   std::vector<std::byte> share;
   const Status prepared = contained([&] {
     share.resize(static_cast<std::size_t>(kShare));

@@ -112,7 +112,9 @@ herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, 
     Status status = contained([&] {
       return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
     });
-    const When when = type == H5FD_MEM_DRAW ? When::as_the_mode_says : When::before_return;
+    // In a file of pages HDF5 frees small pieces of raw data without asking anything.
+    const bool may_wait = type == H5FD_MEM_DRAW && !(f.watches_space && f.pub.paged_aggr);
+    const When when = may_wait ? When::as_the_mode_says : When::before_return;
     return write_request(f, request, std::move(status), when);
   });
 }

@@ -266,6 +266,17 @@ Status File::flush_alone() {
   return s.behind ? s.write_pool_alone() : Status{};
 }
 
+void File::space_freed() {
+  State& s = *state_;
+  if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
+  s.meet_on_node();
+  s.on_node->resting = true;
+}
+
+void File::space_taken() {
+  if (state_->on_node) state_->on_node->resting = false;
+}
+
 bool File::commits() const {
   return state_->behind != nullptr || state_->on_node != nullptr;
 }
@@ -501,6 +512,9 @@ int File::rank() const {
 }
 int File::ranks() const {
   return mpi::size(state_->comm.get());
+}
+int File::nodes() const {
+  return state_->nodes->topology().nodes;
 }
 const std::string& File::path() const {
   return state_->options.path;

@@ -17,8 +17,8 @@
 namespace forebay {
 
 /// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller
-/// flushes where the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, on
-/// one node in any order of calls of any rank; files on several nodes are strict.
+/// flushes where the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, in
+/// any order of calls of its ranks; on several nodes, where the caller tells about freed space (space_freed).
 enum class Keeping { nothing, by_rank, by_node };
 
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
@@ -33,6 +33,9 @@ struct FileOptions {
   Settings settings;
   std::string driver;                  ///< "hdf5", "pnetcdf", …: for messages and the report
   Keeping keeping = Keeping::nothing;  ///< in commit mode
+  bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
+                                   ///< for something else; without it, files on several nodes are strict
+                                   ///< where the node would keep
 };
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
@@ -65,6 +68,14 @@ class File {
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_alone();
+  /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
+  /// a rank that has passed this may begin with. So everything that is kept anywhere goes to the file first,
+  /// and until the next space_taken() or collective call nothing is kept: freeing much costs one meeting.
+  /// Does nothing on one node, whose ranks see what is kept of a place that they use again.
+  void space_freed();
+  /// By all ranks, each for itself, at the same place in the order of such calls: space is allocated.
+  void space_taken();
+
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
   bool commits() const;
@@ -110,6 +121,7 @@ class File {
                             ///< stays bytes at 0
   int rank() const;
   int ranks() const;
+  int nodes() const;
   const std::string& path() const;
   const Settings& settings() const;
   Counters& counters();

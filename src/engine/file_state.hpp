@@ -65,6 +65,8 @@ struct File::State {
                            When when);
   Status write_alone_on_node(std::span<const Put> puts, When when);
   Status flush_node();
+  /// Collective, after all have met: what any node keeps goes to the file, merged between the nodes.
+  Status flush_segments();
   void meet_on_node();
 
   /// Collective: what the settings and the caller allow.

@@ -1,26 +1,59 @@
 // One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on
 // whether they are kept.
+#include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
+#include "engine/node_share.hpp"
 
 namespace forebay {
+
+namespace {
+
+constexpr std::size_t kMostExtents = 1024;
+
+Extent hull_of(std::span<const Put> puts) {
+  Extent hull{kNoOffset, 0};
+  for (const Put& put : puts) {
+    const Extent each = put.cursor->hull();
+    if (!each.empty()) hull = {std::min(hull.begin, each.begin), std::max(hull.end, each.end)};
+  }
+  return hull;
+}
+
+}  // namespace
 
 Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
                                       std::span<std::int64_t> agree_max, When when) {
   // As the least of each value.
-  enum : std::size_t { kWell, kSmall, kOwn };
+  enum : std::size_t { kWell, kSmall, kBegin, kEnd, kKept, kTogether, kOwn };
+  static_assert(kOwn + kMostAgreed <= NodeWindow::kMostAgreed);
   std::array<std::int64_t, kOwn + kMostAgreed> values{};
   std::int64_t bytes = 0;
   for (const Put& put : puts) {
     const std::int64_t each = put.cursor->bytes();
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
+  const bool several = nodes->topology().nodes > 1;
+  bool small = when == When::as_the_mode_says && on_node->small(bytes);
+  if (several && small) {
+    try {
+      on_node->together.make_room();
+    } catch (const std::bad_alloc&) {
+      small = false;
+    }
+  }
+  const Extent hull = hull_of(puts);
   values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
+  values[kSmall] = small ? 0 : -1;
+  values[kBegin] = hull.begin;
+  values[kEnd] = ~hull.end;
+  values[kKept] = ~on_node->segments.kept();
+  values[kTogether] = on_node->alone ? -1 : 0;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
   Window* window = nullptr;
   Status windowed = nodes->window(layout.round_bytes(), window);
@@ -29,10 +62,24 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
     agree_least(window, {values.data(), kOwn + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
+  on_node->resting = false;
+
+  bool keeps = values[kWell] == 0 && values[kSmall] == 0;
+  if (several) {
+    // Two nodes must not keep the same byte: nobody could tell which is the later one.
+    const Extent fresh{values[kBegin], ~values[kEnd]};
+    keeps = keeps && values[kTogether] == 0 && !on_node->together.overlaps(fresh) &&
+            on_node->together.size() < kMostExtents;
+    if (keeps) {
+      on_node->together.add(fresh);
+    } else if (~values[kKept] != 0) {
+      if (Status older = flush_segments(); !older.ok()) return older;
+    }
+  }
 
   // All have entered: what is put now comes after whatever they did before. And all leave together, so that
   // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
-  if (values[kWell] == 0 && values[kSmall] == 0) {
+  if (keeps) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
@@ -64,7 +111,7 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
 }
 
 Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
-  if (when == When::before_return) {
+  if (when == When::before_return || on_node->resting) {
     for (const Put& put : puts) on_node->segments.discard(*put.cursor);
     return write_now(puts);
   }
@@ -85,8 +132,34 @@ Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
   for (const Put& put : rest) {
     if (!status.ok()) break;
     ++counters.pooled_requests;
+    on_node->alone = true;
     status = on_node->put(put);
   }
+  return status;
+}
+
+Status File::State::flush_segments() {
+  Status status;
+  if (nodes->topology().nodes == 1) {
+    {
+      const StageTimer timer(counters, Stage::write);
+      status = on_node->segments.drain_share();
+    }
+    return agree_outcome(comm.get(), status);
+  }
+  std::optional<NodeSegments::Share> share;
+  Put put;
+  try {
+    share.emplace(on_node->segments);
+    put = {&*share, &*share};
+  } catch (const std::bad_alloc&) {  // the others wait below
+    status = {Code::no_memory, "no memory to write what is kept of " + options.path};
+  }
+  status = flush_together({&put, share ? std::size_t{1} : 0}, std::move(status), {});
+  if (!status.ok()) return status;
+  share->forget();
+  on_node->together.clear();
+  on_node->alone = false;
   return status;
 }
 
@@ -99,13 +172,11 @@ Status File::State::flush_node() {
     const StageTimer timer(counters, Stage::agree);
     agree_least(window, {&kept, 1});
   }
+  on_node->resting = false;
   // Each knows of what it put itself.
   if (~kept == 0) return {};
-  {
-    const StageTimer timer(counters, Stage::write);
-    status.update(on_node->segments.drain_share());
-  }
-  return agree_outcome(comm.get(), status);
+  status.update(flush_segments());
+  return status;
 }
 
 void File::State::meet_on_node() {
@@ -124,10 +195,10 @@ Status File::State::start_keeping() {
     return {};
   }
   const bool first = mpi::rank(comm.get()) == 0;
-  if (nodes->topology().nodes > 1) {
+  if (nodes->topology().nodes > 1 && !options.tells_freed_space) {
     if (first)
       warn_once("forebay_mode=commit keeps writes of " + options.driver +
-                " on one node only: on several, they are strict");
+                " on one node only here: on several, they are strict");
     settings.mode = Mode::strict;
     return {};
   }

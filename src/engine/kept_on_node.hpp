@@ -11,13 +11,14 @@
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
 #include "layout/layout.hpp"
+#include "request/extent_set.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks, all of one node. Code::no_shared_memory where there is none.
+  /// Collective over the node set's ranks. Code::no_shared_memory where a node has none.
   static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
                        const std::string& path, Storage& storage, Counters& counters,
                        std::unique_ptr<KeptOnNode>& out);
@@ -34,6 +35,14 @@ class KeptOnNode final : public Holder {
   void write_out(bool in_signal) noexcept override;
 
   NodeSegments segments;
+
+  // On several nodes:
+  /// Where collective calls that are kept put something, on any rank: the same on all ranks.
+  ExtentSet together;
+  /// Independent puts of this rank may be among what is kept.
+  bool alone = false;
+  /// Nothing is kept now: see File::space_freed.
+  bool resting = false;
 
  private:
   KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path);

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/node_segment.hpp"
 #include "exchange/dirty_map.hpp"
 
 namespace forebay {
@@ -59,16 +60,6 @@ void for_each_word(std::int64_t begin, std::int64_t end, F&& f) {
 }
 
 }  // namespace
-
-struct alignas(128) NodeSegments::Segment {
-  pthread_mutex_t lock;
-  std::atomic<std::int64_t> index;  // it stands for [index, index + 1) * bytes_ of the file; -1: for nothing
-  std::atomic<int> next;            // in its chain
-  std::atomic<std::int64_t> used;   // when, in uses of the directory
-  // under the lock; read without it by who only wants to know roughly
-  std::atomic<std::int64_t> dirty;  // bytes
-  std::atomic<std::int64_t> since;  // of the oldest of them
-};
 
 /// The directory's lock.
 class NodeSegments::Lock {
@@ -465,16 +456,8 @@ void NodeSegments::for_each_in(Extent range, F&& f) {
     }
     return;
   }
-  // In the order of the file.
-  auto& there = order_;
-  there.clear();
-  for (int s = 0; s < count_; ++s) {
-    const std::int64_t index = segments_[s].index.load(std::memory_order_relaxed);
-    if (index >= first && index <= last && segments_[s].dirty.load(std::memory_order_relaxed) > 0)
-      there.emplace_back(index, s);
-  }
-  std::sort(there.begin(), there.end());
-  for (const auto& [index, s] : there) {
+  list_dirty(first, last);
+  for (const auto& [index, s] : order_) {
     lock(s);
     if (segments_[s].index.load(std::memory_order_relaxed) == index) {
       visit(s);
@@ -482,6 +465,17 @@ void NodeSegments::for_each_in(Extent range, F&& f) {
       unlock(s);
     }
   }
+}
+
+// In the order of the file.
+void NodeSegments::list_dirty(std::int64_t first, std::int64_t last) {
+  order_.clear();
+  for (int s = 0; s < count_; ++s) {
+    const std::int64_t index = segments_[s].index.load(std::memory_order_relaxed);
+    if (index >= first && index <= last && segments_[s].dirty.load(std::memory_order_relaxed) > 0)
+      order_.emplace_back(index, s);
+  }
+  std::sort(order_.begin(), order_.end());
 }
 
 void NodeSegments::discard(Extent range) {

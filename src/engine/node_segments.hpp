@@ -21,8 +21,8 @@ namespace forebay {
 /// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it (TCIO's
 /// level 2) and knows which of its bytes were put. A byte of the file is kept once on the node, so that
 /// whoever puts last wins, in the order of time, and whoever writes past the segments takes the bytes he
-/// writes out of them first. That is why it is for communicators of one node: between nodes nobody could do
-/// this without the other side's help.
+/// writes out of them first. Between nodes nobody could do this without the other side's help: there callers
+/// see to it that no two nodes keep the same byte, and flush before a place in the file changes its use.
 ///
 /// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
 /// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
@@ -59,6 +59,8 @@ class NodeSegments {
   Status drain() { return drain({0, kNoOffset}); }
   /// This rank's part of the same, where all ranks do it at once.
   Status drain_share();
+  /// The same as a request, for a flush that merges what several nodes keep.
+  class Share;
   /// Drains what is too old, now and then.
   void drain_overdue();
 
@@ -101,6 +103,7 @@ class NodeSegments {
   void walk(Cursor& cursor, F&& f);
   template <class F>
   void for_each_in(Extent range, F&& f);
+  void list_dirty(std::int64_t first, std::int64_t last);
   std::uint64_t* words(int segment) const;
   std::byte* data(int segment) const;
 

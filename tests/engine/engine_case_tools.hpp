@@ -35,8 +35,10 @@ inline void check(bool good, const char* what, int line, const std::string& deta
   } while (false)
 
 inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                       Status* outcome = nullptr, Keeping keeping = Keeping::by_rank) {
+                                       Status* outcome = nullptr, Keeping keeping = Keeping::by_rank,
+                                       bool tells_freed_space = false) {
   FileOptions options;
+  options.tells_freed_space = tells_freed_space;
   options.path = path;
   options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";

@@ -1,0 +1,95 @@
+#include "engine/node_share.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/node_segment.hpp"
+#include "exchange/dirty_map.hpp"
+
+namespace forebay {
+namespace {
+
+/// The first position in [from, end) whose bit is `set`; end if there is none.
+std::int64_t find_bit(const std::uint64_t* words, std::int64_t from, std::int64_t end, bool set) {
+  while (from < end) {
+    const std::uint64_t word = set ? words[from >> 6] : ~words[from >> 6];
+    const std::uint64_t rest = word >> (from & 63);
+    if (rest != 0) return std::min(end, from + std::countr_zero(rest));
+    from = (from | 63) + 1;
+  }
+  return end;
+}
+
+}  // namespace
+
+NodeSegments::Share::Share(NodeSegments& of) : of_(of) {
+  of.list_dirty(0, kNoOffset);
+  segments_.reserve(of.order_.size());
+  std::uint64_t bits = 4096;
+  for (const auto& [index, segment] : of.order_) {
+    if (index % of.ranks_ != of.rank_) continue;
+    of.lock(segment);
+    segments_.push_back(segment);
+    dirty_ += of.segments_[segment].dirty.load(std::memory_order_relaxed);
+    const std::int64_t origin = index * of.bytes_;
+    for_each_bit_run(of.words(segment), 0, of.bytes_, [&](std::int64_t begin, std::int64_t length) {
+      if (hull_.empty()) hull_.begin = origin + begin;
+      hull_.end = origin + begin + length;
+      bits |= static_cast<std::uint64_t>((origin + begin) | (origin + begin + length));
+    });
+  }
+  alignment_ = static_cast<std::int64_t>(bits & -bits);
+}
+
+NodeSegments::Share::~Share() {
+  for (const int segment : segments_) of_.unlock(segment);
+}
+
+void NodeSegments::Share::forget() {
+  for (const int segment : segments_) of_.clear(segment, 0, of_.bytes_);
+}
+
+void NodeSegments::Share::start(std::int64_t) {
+  at_ = 0;
+  next_ = {};
+  look();
+}
+
+// Finds the run at or after next_.end.
+void NodeSegments::Share::look() {
+  for (; at_ < segments_.size(); ++at_, next_ = {}) {
+    const std::uint64_t* const map = of_.words(segments_[at_]);
+    next_.begin = find_bit(map, next_.end, of_.bytes_, true);
+    if (next_.begin == of_.bytes_) continue;
+    next_.end = find_bit(map, next_.begin, of_.bytes_, false);
+    return;
+  }
+}
+
+std::int64_t NodeSegments::Share::peek() {
+  if (at_ == segments_.size()) return kNoOffset;
+  return of_.segments_[segments_[at_]].index.load(std::memory_order_relaxed) * of_.bytes_ + next_.begin;
+}
+
+std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
+  std::size_t taken = 0;
+  while (taken < out.size()) {
+    const std::int64_t begin = peek();
+    if (begin >= limit) break;
+    const std::int64_t length = std::min(next_.size(), limit - begin);
+    out[taken++] = {begin, segments_[at_] * of_.bytes_ + next_.begin, length};
+    next_.begin += length;
+    if (next_.empty()) look();
+  }
+  return taken;
+}
+
+void NodeSegments::Share::produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) {
+  for (const Run& run : runs) {
+    std::memcpy(destination + (run.file - origin), of_.data_ + run.stream,
+                static_cast<std::size_t>(run.length));
+  }
+}
+
+}  // namespace forebay
