@@ -5,12 +5,12 @@
 
 namespace forebay::hdf5 {
 
-/// Sees the questions for the end of the allocated space. Before a piece of raw data's space can be used again
-/// HDF5 looks whether it lies at the file's end, so that the file could shrink (H5MF_xfree, by can_shrink of the
-/// section's class, for all but paged files). It asks with the kind of memory, while the metadata cache's ring in
-/// the API context is one of the free-space managers'; every rank that takes part in the (collective) call does.
-/// Allocation asks in the same way. Nothing else does, but for the query of free space, which any rank may make
-/// alone: it asks for all kinds, one after the other.
+/// Sees the questions for the end of the allocated space. Before a piece of raw data's space can be used
+/// again HDF5 looks whether it lies at the file's end, so that the file could shrink (H5MF_xfree, by
+/// can_shrink of the section's class, for all but paged files). It asks with the kind of memory, while the
+/// metadata cache's ring in the API context is one of the free-space managers'; every rank that takes part in
+/// the (collective) call does. Allocation asks in the same way. Nothing else does, but for the query of free
+/// space, which any rank may make alone: it asks for all kinds, one after the other.
 class FreedSpace {
  public:
   /// Whether this question may mean that raw data's space is freed (or allocated).

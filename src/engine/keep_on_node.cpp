@@ -1,6 +1,5 @@
 // One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on
 // whether they are kept.
-#include <algorithm>
 #include <array>
 #include <new>
 #include <optional>
@@ -12,25 +11,10 @@
 
 namespace forebay {
 
-namespace {
-
-constexpr std::size_t kMostExtents = 1024;
-
-Extent hull_of(std::span<const Put> puts) {
-  Extent hull{kNoOffset, 0};
-  for (const Put& put : puts) {
-    const Extent each = put.cursor->hull();
-    if (!each.empty()) hull = {std::min(hull.begin, each.begin), std::max(hull.end, each.end)};
-  }
-  return hull;
-}
-
-}  // namespace
-
 Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
                                       std::span<std::int64_t> agree_max, When when) {
   // As the least of each value.
-  enum : std::size_t { kWell, kSmall, kBegin, kEnd, kKept, kTogether, kOwn };
+  enum : std::size_t { kWell, kSmall, kKept, kOwn };
   static_assert(kOwn + kMostAgreed <= NodeWindow::kMostAgreed);
   std::array<std::int64_t, kOwn + kMostAgreed> values{};
   std::int64_t bytes = 0;
@@ -38,22 +22,9 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
     const std::int64_t each = put.cursor->bytes();
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
-  const bool several = nodes->topology().nodes > 1;
-  bool small = when == When::as_the_mode_says && on_node->small(bytes);
-  if (several && small) {
-    try {
-      on_node->together.make_room();
-    } catch (const std::bad_alloc&) {
-      small = false;
-    }
-  }
-  const Extent hull = hull_of(puts);
   values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = small ? 0 : -1;
-  values[kBegin] = hull.begin;
-  values[kEnd] = ~hull.end;
+  values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
   values[kKept] = ~on_node->segments.kept();
-  values[kTogether] = on_node->alone ? -1 : 0;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
   Window* window = nullptr;
   Status windowed = nodes->window(layout.round_bytes(), window);
@@ -64,22 +35,16 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
   on_node->resting = false;
 
-  bool keeps = values[kWell] == 0 && values[kSmall] == 0;
-  if (several) {
-    // Two nodes must not keep the same byte: nobody could tell which is the later one.
-    const Extent fresh{values[kBegin], ~values[kEnd]};
-    keeps = keeps && values[kTogether] == 0 && !on_node->together.overlaps(fresh) &&
-            on_node->together.size() < kMostExtents;
-    if (keeps) {
-      on_node->together.add(fresh);
-    } else if (~values[kKept] != 0) {
-      if (Status older = flush_segments(); !older.ok()) return older;
-    }
+  // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
+  // by itself, where a dataset shrinks or is copied.
+  const bool several = nodes->topology().nodes > 1;
+  if (several && ~values[kKept] != 0) {
+    if (Status older = flush_segments(); !older.ok()) return older;
   }
 
   // All have entered: what is put now comes after whatever they did before. And all leave together, so that
   // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
-  if (keeps) {
+  if (!several && values[kWell] == 0 && values[kSmall] == 0) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
@@ -132,7 +97,6 @@ Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
   for (const Put& put : rest) {
     if (!status.ok()) break;
     ++counters.pooled_requests;
-    on_node->alone = true;
     status = on_node->put(put);
   }
   return status;
@@ -158,8 +122,6 @@ Status File::State::flush_segments() {
   status = flush_together({&put, share ? std::size_t{1} : 0}, std::move(status), {});
   if (!status.ok()) return status;
   share->forget();
-  on_node->together.clear();
-  on_node->alone = false;
   return status;
 }
 

@@ -11,7 +11,6 @@
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
 #include "layout/layout.hpp"
-#include "request/extent_set.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -36,11 +35,6 @@ class KeptOnNode final : public Holder {
 
   NodeSegments segments;
 
-  // On several nodes:
-  /// Where collective calls that are kept put something, on any rank: the same on all ranks.
-  ExtentSet together;
-  /// Independent puts of this rank may be among what is kept.
-  bool alone = false;
   /// Nothing is kept now: see File::space_freed.
   bool resting = false;
 

@@ -229,6 +229,7 @@ CASE(file_handle) {
   const Id extent = space({28, 16});
   const Id set = dataset(file, "data", H5T_NATIVE_INT, extent);
   write_selected(set, rows_of(run, extent, run.rank), collective());
+  // The rank that asks has what its own node keeps written; other nodes keep nothing of a collective write.
   void* handle = nullptr;
   CHECK(H5Fget_vfd_handle(file, fapl, &handle) >= 0 && handle != nullptr);
   MPI_Offset size = 0;
