@@ -59,7 +59,7 @@ const auto& entries() {
       Entry{{"forebay_mode", "strict | commit", "strict",
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
              "commit: after a flush, sync, close or read; until then small writes are gathered over many "
-             "calls, on several nodes only those of PnetCDF."},
+             "calls (of collective HDF5 calls only where all ranks are on one node)."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
@@ -99,8 +99,10 @@ const auto& entries() {
            "How packed bytes cross between nodes: one-sided puts, chunked messages, or whichever is measured "
            "faster at first use."},
           &Settings::link},
-      Entry{{"forebay_storage", "mpiio | posix | null | failing", "mpiio",
-             "What writes the file. posix: only on file systems known to be coherent between writers. null: "
+      Entry{{"forebay_storage", "automatic | mpiio | posix | null | failing", "automatic",
+             "What writes the file. automatic: posix on file systems of one machine (ext, xfs, btrfs, f2fs, "
+             "tmpfs), "
+             "elsewhere mpiio. posix: only on file systems known to be coherent between writers. null: "
              "walks "
              "the requests and discards them, to measure the path through the library; the file is NOT "
              "written. "
@@ -158,8 +160,9 @@ constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", fa
                                 Word<bool>{"yes", true},    Word<bool>{"no", false}};
 constexpr std::array mode_words{Word<Mode>{"strict", Mode::strict}, Word<Mode>{"commit", Mode::commit}};
 constexpr std::array storage_words{
-    Word<StorageKind>{"mpiio", StorageKind::mpiio}, Word<StorageKind>{"posix", StorageKind::posix},
-    Word<StorageKind>{"null", StorageKind::null}, Word<StorageKind>{"failing", StorageKind::failing}};
+    Word<StorageKind>{"automatic", StorageKind::automatic}, Word<StorageKind>{"mpiio", StorageKind::mpiio},
+    Word<StorageKind>{"posix", StorageKind::posix}, Word<StorageKind>{"null", StorageKind::null},
+    Word<StorageKind>{"failing", StorageKind::failing}};
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 

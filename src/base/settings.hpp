@@ -6,16 +6,17 @@
 
 namespace forebay {
 
-enum class Link { automatic, put, message };             ///< how packed bytes cross between nodes
-enum class StorageKind { mpiio, posix, null, failing };  ///< null walks and discards; failing is for tests
-enum class Mode { strict, commit };                      ///< when bytes must be in the file
+enum class Link { automatic, put, message };  ///< how packed bytes cross between nodes
+/// null walks and discards; failing is for tests. An open file's is never automatic.
+enum class StorageKind { automatic, mpiio, posix, null, failing };
+enum class Mode { strict, commit };  ///< when bytes must be in the file
 
 /// Defaults are the hint table's defaults (base/hints.cpp holds names, ranges and meanings). Sizes are bytes.
 struct Settings {
-  bool enabled = true;                       ///< forebay_enable: off means the stock driver
-  Mode mode = Mode::strict;                  ///< forebay_mode
-  StorageKind storage = StorageKind::mpiio;  ///< forebay_storage
-  Link link = Link::automatic;               ///< forebay_link
+  bool enabled = true;                           ///< forebay_enable: off means the stock driver
+  Mode mode = Mode::strict;                      ///< forebay_mode
+  StorageKind storage = StorageKind::automatic;  ///< forebay_storage
+  Link link = Link::automatic;                   ///< forebay_link
   std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 512 KiB
   std::int64_t window_bytes =
       0;  ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe

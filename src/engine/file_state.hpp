@@ -44,6 +44,7 @@ struct File::State {
   std::unique_ptr<KeptOnNode> on_node;
 
   Status open_storage(bool writable);
+  Status open_posix(const std::string& path, bool writable);
   void choose_layout();
 
   Flush flush_over(Window& window);

@@ -1,5 +1,5 @@
-// Space of deleted datasets that is used again at once, by other ranks than had written there, with nothing but
-// the meetings that a program needs with the stock driver; some rank is always late.
+// Space of deleted datasets that is used again at once, by other ranks than had written there, with nothing
+// but the meetings that a program needs with the stock driver; some rank is always late.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -105,7 +105,8 @@ CASE(free_space_asked_for_alone) {
   for (int turn = 0; turn < 3; ++turn) {
     const std::string name = "set" + std::to_string(turn);
     Id set = dataset(file, name, H5T_NATIVE_INT, extent);
-    write_selected(set, rows(extent, static_cast<hsize_t>(run.rank), static_cast<hsize_t>(run.ranks)), independent);
+    write_selected(set, rows(extent, static_cast<hsize_t>(run.rank), static_cast<hsize_t>(run.ranks)),
+                   independent);
     if (run.rank == turn % run.ranks) {
       CHECK(H5Fget_freespace(file) >= 0);
       H5F_info2_t info;
