@@ -77,6 +77,15 @@ void show_hints(hid_t fapl, MPI_Info used) {
   if (H5Pexist(fapl, property) > 0) H5Pset(fapl, property, &used);
 }
 
+/// Has HDF5 write its metadata together, as one request, where small writes of many ranks cost: HDF5 reads
+/// this from the access list after the driver has opened the file. All ranks decide alike.
+void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
+  const Settings& settings = f.core->settings();
+  const bool together = settings.metadata == Metadata::collective ||
+                        (settings.metadata == Metadata::automatic && settings.storage == StorageKind::mpiio);
+  if (together && f.ranks > 1) H5Pset_coll_metadata_write(fapl, true);
+}
+
 /// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the
 /// open.
 Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settings& settings) {
@@ -161,6 +170,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     MPI_Barrier(f.comm);
   }
   if (status.ok() && set_by_program) show_hints(fapl, used.get());
+  if (status.ok() && set_by_program) choose_metadata_writes(f, fapl);  // the default list stays as it is
   if (!status.ok()) {
     (void)f.core->close();
     f.core.reset();

@@ -31,8 +31,9 @@ struct TimeField {
 };
 struct Ignored {};
 
-using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                           BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
+using Field =
+    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                 Metadata Settings::*, BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
 
 /// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
 /// where it is the one name of its field.
@@ -108,6 +109,14 @@ const auto& entries() {
              "written. "
              "failing: for tests."},
             &Settings::storage},
+      Entry{
+          {"forebay_metadata", "automatic | independent | collective", "automatic",
+           "How HDF5 writes its own data. collective: all of a flush or close together, in few large writes "
+           "(H5Pset_coll_metadata_write, set on the access list at open). independent: as the program says, "
+           "by default "
+           "each rank a share in small writes. automatic: collective where MPI-IO writes the file "
+           "(forebay_storage)."},
+          &Settings::metadata},
       Entry{{"forebay_stats", "a path", "",
              "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run "
              "--stats)."},
@@ -159,10 +168,15 @@ constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", fa
                                 Word<bool>{"enable", true}, Word<bool>{"disable", false},
                                 Word<bool>{"yes", true},    Word<bool>{"no", false}};
 constexpr std::array mode_words{Word<Mode>{"strict", Mode::strict}, Word<Mode>{"commit", Mode::commit}};
-constexpr std::array storage_words{
-    Word<StorageKind>{"automatic", StorageKind::automatic}, Word<StorageKind>{"mpiio", StorageKind::mpiio},
-    Word<StorageKind>{"posix", StorageKind::posix}, Word<StorageKind>{"null", StorageKind::null},
-    Word<StorageKind>{"failing", StorageKind::failing}};
+constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::automatic},
+                                   Word<StorageKind>{"auto", StorageKind::automatic},
+                                   Word<StorageKind>{"mpiio", StorageKind::mpiio},
+                                   Word<StorageKind>{"posix", StorageKind::posix},
+                                   Word<StorageKind>{"null", StorageKind::null},
+                                   Word<StorageKind>{"failing", StorageKind::failing}};
+constexpr std::array metadata_words{
+    Word<Metadata>{"automatic", Metadata::automatic}, Word<Metadata>{"auto", Metadata::automatic},
+    Word<Metadata>{"independent", Metadata::independent}, Word<Metadata>{"collective", Metadata::collective}};
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 
@@ -254,6 +268,7 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
           [&](Mode Settings::* m) { return store(s.*m, find_word(mode_words, value)); },
           [&](StorageKind Settings::* m) { return store(s.*m, find_word(storage_words, value)); },
           [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
+          [&](Metadata Settings::* m) { return store(s.*m, find_word(metadata_words, value)); },
           [&](const BytesField& f) {
             auto bytes = parse_bytes(value, f.min);
             if (bytes && *bytes != 0 && *bytes < f.least) bytes.reset();
@@ -302,6 +317,7 @@ std::string value_of(const Settings& s, const Field& field) {
                         [&](Mode Settings::* m) { return std::string(word_of(mode_words, s.*m)); },
                         [&](StorageKind Settings::* m) { return std::string(word_of(storage_words, s.*m)); },
                         [&](Link Settings::* m) { return std::string(word_of(link_words, s.*m)); },
+                        [&](Metadata Settings::* m) { return std::string(word_of(metadata_words, s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const CountField& f) { return std::to_string(s.*f.member); },
                         [&](const TimeField& f) { return std::to_string(s.*f.member); },

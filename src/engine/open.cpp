@@ -17,7 +17,7 @@ constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a 
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 15> v{s.enabled,
+  std::array<std::int64_t, 16> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -31,7 +31,8 @@ void share_settings(MPI_Comm comm, Settings& s) {
                                  s.aggregators,
                                  s.aggregator_bytes,
                                  s.pool_bytes,
-                                 s.commit_seconds};
+                                 s.commit_seconds,
+                                 static_cast<std::int64_t>(s.metadata)};
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
@@ -47,6 +48,7 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.aggregator_bytes = v[12];
   s.pool_bytes = v[13];
   s.commit_seconds = static_cast<int>(v[14]);
+  s.metadata = static_cast<Metadata>(v[15]);
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers
@@ -152,8 +154,8 @@ void File::State::choose_layout() {
   layout = Layout(sizes[0], sizes[1], t.owners());
 }
 
-// By pwrite where that is wanted, or where it is safe for certain and so nothing is lost by it: MPI-IO libraries
-// lock and unlock at each write. All ranks one way: never both on one file.
+// By pwrite where that is wanted, or where it is safe for certain and so nothing is lost by it: MPI-IO
+// libraries lock and unlock at each write. All ranks one way: never both on one file.
 Status File::State::open_posix(const std::string& path, bool writable) {
   const bool chosen = settings.storage == StorageKind::posix;
   std::string kind;
