@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "driver.hpp"
+#include "engine/agreement.hpp"
 #include "engine/file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
@@ -49,6 +50,18 @@ Status set_hints(H5FD_forebay_config_t& config, std::string_view hints) {
   std::memset(config.hints, 0, sizeof config.hints);
   std::copy(hints.begin(), hints.end(), config.hints);
   return {};
+}
+
+/// What H5Pset_fapl_forebay is given; `mine` gets the config.
+Status check_arguments(hid_t fapl_id, const H5FD_forebay_config_t* config, H5FD_forebay_config_t& mine) {
+  if (fapl_id == H5P_DEFAULT) return {Code::bad_argument, "the default property list cannot be changed"};
+  if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
+    return {Code::bad_argument, "not a file access property list"};
+  if (Status status = normalize(config, mine); !status.ok()) return status;
+  if (mine.flags != 0)
+    return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
+  Settings settings;  // only to find a mistake where the program can still say so
+  return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings);
 }
 
 }  // namespace
@@ -184,17 +197,12 @@ hid_t H5FD_forebay_init(void) {
 
 herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5FD_forebay_config_t* config) {
   return report(guarded("H5Pset_fapl_forebay", [&]() -> Status {
-    if (fapl_id == H5P_DEFAULT) return {Code::bad_argument, "the default property list cannot be changed"};
-    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
-      return {Code::bad_argument, "not a file access property list"};
+    if (!mpi_running()) return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
     if (comm == MPI_COMM_NULL) return {Code::bad_argument, "MPI_COMM_NULL is not a valid communicator"};
     H5FD_forebay_config_t mine;
-    if (Status status = normalize(config, mine); !status.ok()) return status;
-    if (mine.flags != 0)
-      return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
-    Settings settings;  // only to find a mistake where the program can still say so
-    if (Status status = resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); !status.ok())
-      return status;
+    Status status = contained([&] { return check_arguments(fapl_id, config, mine); });
+    // The communicator is duplicated by all ranks together: nobody may stay away from that by himself.
+    if (status = agree_outcome(comm, status); !status.ok()) return status;
     return select_driver(fapl_id, comm, info, mine);
   }));
 }
