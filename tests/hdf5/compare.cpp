@@ -76,8 +76,7 @@ bool contents_of(const std::string& path, Contents& contents) {
   const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fapl_sec2(fapl);  // without Forebay and without MPI: the file has to open anywhere
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, fapl));
-  return file >= 0 &&
-         H5Lvisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_link, &contents) >= 0 &&
+  return file >= 0 && H5Lvisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_link, &contents) >= 0 &&
          H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_object, &contents, H5O_INFO_BASIC) >= 0;
 }
 

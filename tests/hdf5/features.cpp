@@ -326,7 +326,8 @@ class Answers {
 }  // namespace
 
 CASE(answers_about_the_file) {
-  // Not H5Fstart_swmr_write: it is refused for both drivers, and leaves the library with a file it cannot flush.
+  // Not H5Fstart_swmr_write: it is refused for both drivers, and leaves the library with a file it cannot
+  // flush.
   const Id fapl = run.access();
   Answers answers(run);
   {
