@@ -56,6 +56,8 @@ int run_all(int argc, char** argv) {
     const std::string stock = directory + "/" + test.name + ".stock.h5";
     Run stock_run = run;
     stock_run.path = stock;
+    if (run.rank == 0) std::remove(stock.c_str());  // of a run that was ended
+    MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     run_case(test, stock_run);
     const double middle = MPI_Wtime();
