@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "driver.hpp"
@@ -79,6 +80,9 @@ Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out
   }
   if (config->size <= kHintsAt || config->size > (1u << 20)) {
     return {Code::bad_argument, "Forebay config of impossible size " + std::to_string(config->size)};
+  }
+  if (config->flags == kRefused) {
+    return {Code::bad_argument, std::string(config->hints, strnlen(config->hints, sizeof config->hints))};
   }
   if ((config->flags & ~kSelectedAsMpio) != 0) {
     return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(config->flags)};
@@ -166,11 +170,16 @@ Status select_driver(hid_t fapl, MPI_Comm comm, MPI_Info info, const H5FD_foreba
 void* copy_config(const void* config) {
   auto* out = static_cast<H5FD_forebay_config_t*>(std::malloc(sizeof(H5FD_forebay_config_t)));
   if (out == nullptr) return nullptr;
-  const herr_t result = guarded(
-      "fapl_copy", [&] { return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out); });
-  if (result >= 0) return out;
-  std::free(out);
-  return nullptr;
+  // Where this fails, HDF5 counts one user of the driver too many, and cannot close its library (2.2 then
+  // aborts). So what is wrong with a config is kept in its place, and the open says it.
+  const Status status =
+      contained([&] { return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out); });
+  if (!status.ok()) {
+    *out = H5FD_FOREBAY_CONFIG_INIT;
+    out->flags = kRefused;
+    status.message().copy(out->hints, sizeof out->hints - 1);
+  }
+  return out;
 }
 
 herr_t free_config(void* config) {

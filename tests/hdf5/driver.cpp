@@ -181,9 +181,18 @@ CASE(wrong_structs_and_arguments) {
   bad = good;
   std::memset(bad.hints, 'x', sizeof bad.hints);
   refused(fapl, run.comm, bad, "do not end");
-  H5FD_forebay_config_t foreign{};
   herr_t result = 0;
-  CHECK(!errors_of([&] { result = H5Pset_driver(fapl, H5FD_FOREBAY, &foreign); }).empty() && result < 0);
+  {
+    // Whatever H5Pset_driver is given, the open says what is wrong with it, also by a copy of the list.
+    H5FD_forebay_config_t foreign{};
+    const Id list(H5Pcreate(H5P_FILE_ACCESS));
+    CHECK(H5Pset_driver(list, H5FD_FOREBAY, &foreign) >= 0);
+    const Id copy(H5Pcopy(list));
+    hid_t file = H5I_INVALID_HID;
+    CHECK(says(errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, copy); }),
+               "begin with H5FD_FOREBAY_CONFIG_INIT"));
+    CHECK(file < 0);
+  }
   // A program compiled with a shorter struct.
   alignas(H5FD_forebay_config_t) unsigned char bytes[16 + 8] = {};
   auto* small = reinterpret_cast<H5FD_forebay_config_t*>(bytes);

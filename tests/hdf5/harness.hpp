@@ -93,7 +93,8 @@ inline int value_of(std::uint64_t index, unsigned salt = 0) {
   return static_cast<int>(x & 0x7fffffff);
 }
 
-/// HDF5 2.2 as Debian builds it ends the program by an assertion of its own in some cases, on the stock driver as well.
+/// HDF5 2.2 as Debian builds it ends the program by an assertion of its own in some cases, on the stock
+/// driver as well.
 constexpr bool stock_asserts = H5_VERS_MAJOR >= 2;
 
 /// A dataset creation list whose objects carry no times and are filled, so that files can be compared.

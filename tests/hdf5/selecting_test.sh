@@ -43,7 +43,10 @@ long=$(printf 'x%.0s' {1..5000})
   # no such driver, no such plugin
   says 3 refused env HDF5_PLUGIN_PATH="$plugins" $job "$program" name:foreby
   says 3 refused $job "$program" name:forebay
-  says 3 refused env HDF5_DRIVER=foreby HDF5_PLUGIN_PATH="$plugins" $job "$program" default
+  # HDF5 2.2 by itself falls over a driver that it cannot find
+  if HDF5_DRIVER=foreby "$program" default --no-init >/dev/null 2>&1; then
+    says 3 refused env HDF5_DRIVER=foreby HDF5_PLUGIN_PATH="$plugins" $job "$program" default
+  fi
   # no MPI
   says 1 'refused.*MPI is not running' $plugin "$program" default --no-init
   says 1 'refused.*MPI is not running' env HDF5_PLUGIN_PATH="$plugins" "$program" name:forebay --no-init
@@ -60,10 +63,10 @@ cp selecting.h5 stock.h5
 # shellcheck disable=SC2086
 $plugin $job "$program" default >/dev/null
 for tool in "h5dump selecting.h5" "h5ls selecting.h5/data" "h5diff stock.h5 selecting.h5"; do
-  name=${tool%% *}
-  command -v "$name" >/dev/null || continue
+  command -v "${tool%% *}" >/dev/null || continue
+  # The tool fails as it does with any driver that HDF5 cannot find.
   # shellcheck disable=SC2086
-  says 1 'unset HDF5_DRIVER' bash -c "$plugin $tool; status=\$?; [ \$status -gt 0 ] && [ \$status -lt 128 ]"
+  says 1 'unset HDF5_DRIVER' bash -c "HDF5_DRIVER=foreby $tool >/dev/null 2>&1; wanted=\$?; $plugin $tool; [ \$? -eq \$wanted ]"
   # shellcheck disable=SC2086
   says 0 . bash -c "$tool >/dev/null"
 done
