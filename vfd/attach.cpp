@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <string>
+#include <utility>
 
 #include "config.hpp"
+#include "engine/agreement.hpp"
 #include "engine/file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
@@ -28,6 +31,14 @@ void warn_on_root(MPI_Comm comm, const std::string& message) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) warn_once(message);
+}
+
+/// All ranks take the same driver: the stock function, too, duplicates the communicator with all of them.
+Status agree(MPI_Comm comm, Status status, bool mine, bool& all) {
+  std::array<int, 2> least{status.ok() ? 1 : 0, mine ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT, MPI_MIN, comm);
+  all = least[1] != 0;
+  return least[0] != 0 ? Status{} : spread_failure(comm, status);
 }
 
 }  // namespace
@@ -72,8 +83,10 @@ herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
       return {};
     }
     Settings settings;
-    if (Status status = resolve_settings(info, "", false, settings); !status.ok()) return status;
-    if (!settings.enabled) {
+    bool enabled = false;
+    Status status = contained([&] { return resolve_settings(info, "", false, settings); });
+    if (status = agree(comm, std::move(status), settings.enabled, enabled); !status.ok()) return status;
+    if (!enabled) {
       stock = true;
       warn_on_root(comm, "HDF5 runs on its stock driver: forebay_enable is off");
       return {};

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "driver.hpp"
+#include "engine/agreement.hpp"
 #include "engine/file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
@@ -51,6 +53,18 @@ Status set_hints(H5FD_forebay_config_t& config, std::string_view hints) {
   return {};
 }
 
+/// What H5Pset_fapl_forebay is given; `mine` gets the config.
+Status check_arguments(hid_t fapl_id, const H5FD_forebay_config_t* config, H5FD_forebay_config_t& mine) {
+  if (fapl_id == H5P_DEFAULT) return {Code::bad_argument, "the default property list cannot be changed"};
+  if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
+    return {Code::bad_argument, "not a file access property list"};
+  if (Status status = normalize(config, mine); !status.ok()) return status;
+  if (mine.flags != 0)
+    return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
+  Settings settings;  // only to find a mistake where the program can still say so
+  return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings);
+}
+
 }  // namespace
 
 Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out) {
@@ -66,6 +80,9 @@ Status normalize(const H5FD_forebay_config_t* config, H5FD_forebay_config_t& out
   }
   if (config->size <= kHintsAt || config->size > (1u << 20)) {
     return {Code::bad_argument, "Forebay config of impossible size " + std::to_string(config->size)};
+  }
+  if (config->flags == kRefused) {
+    return {Code::bad_argument, std::string(config->hints, strnlen(config->hints, sizeof config->hints))};
   }
   if ((config->flags & ~kSelectedAsMpio) != 0) {
     return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(config->flags)};
@@ -153,11 +170,16 @@ Status select_driver(hid_t fapl, MPI_Comm comm, MPI_Info info, const H5FD_foreba
 void* copy_config(const void* config) {
   auto* out = static_cast<H5FD_forebay_config_t*>(std::malloc(sizeof(H5FD_forebay_config_t)));
   if (out == nullptr) return nullptr;
-  const herr_t result = guarded(
-      "fapl_copy", [&] { return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out); });
-  if (result >= 0) return out;
-  std::free(out);
-  return nullptr;
+  // Where this fails, HDF5 counts one user of the driver too many, and cannot close its library (2.2 then
+  // aborts). So what is wrong with a config is kept in its place, and the open says it.
+  const Status status =
+      contained([&] { return normalize(static_cast<const H5FD_forebay_config_t*>(config), *out); });
+  if (!status.ok()) {
+    *out = H5FD_FOREBAY_CONFIG_INIT;
+    out->flags = kRefused;
+    status.message().copy(out->hints, sizeof out->hints - 1);
+  }
+  return out;
 }
 
 herr_t free_config(void* config) {
@@ -184,17 +206,12 @@ hid_t H5FD_forebay_init(void) {
 
 herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5FD_forebay_config_t* config) {
   return report(guarded("H5Pset_fapl_forebay", [&]() -> Status {
-    if (fapl_id == H5P_DEFAULT) return {Code::bad_argument, "the default property list cannot be changed"};
-    if (H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0)
-      return {Code::bad_argument, "not a file access property list"};
+    if (!mpi_running()) return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
     if (comm == MPI_COMM_NULL) return {Code::bad_argument, "MPI_COMM_NULL is not a valid communicator"};
     H5FD_forebay_config_t mine;
-    if (Status status = normalize(config, mine); !status.ok()) return status;
-    if (mine.flags != 0)
-      return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
-    Settings settings;  // only to find a mistake where the program can still say so
-    if (Status status = resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); !status.ok())
-      return status;
+    Status status = contained([&] { return check_arguments(fapl_id, config, mine); });
+    // The communicator is duplicated by all ranks together: nobody may stay away from that by himself.
+    if (status = agree_outcome(comm, status); !status.ok()) return status;
     return select_driver(fapl_id, comm, info, mine);
   }));
 }

@@ -11,6 +11,8 @@ namespace forebay::hdf5 {
 /// Set in `flags` by us alone: the access list was filled through the stock driver's functions, under the
 /// interposer.
 inline constexpr uint32_t kSelectedAsMpio = 1u << 31;
+/// The same, alone: what HDF5 was given is no config, and `hints` says why.
+inline constexpr uint32_t kRefused = 1u << 30;
 
 /// A copy of `config` in this version's form; NULL gives the defaults. Code::bad_argument or Code::bad_hint
 /// where the struct is not one of ours, is of a later version, or holds text without an end.

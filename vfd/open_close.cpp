@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/speaker.hpp"
 #include "config.hpp"
 #include "driver.hpp"
+#include "engine/agreement.hpp"
 #include "errors.hpp"
 #include "mpi/handles.hpp"
 #include "stock.hpp"
@@ -86,14 +88,13 @@ void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
   if (together && f.ranks > 1) H5Pset_coll_metadata_write(fapl, true);
 }
 
-/// Settings of the file, agreed on: a rank whose hints are wrong must not leave the others waiting in the
-/// open.
-Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Settings& settings) {
-  Status status = resolve_settings(info, f.config.hints, f.rank == 0, settings);
+/// Settings of the file, agreed on: a rank whose hints are wrong, or whose config could not be read
+/// (`status`), must not leave the others waiting in the open, and all say what is wrong.
+Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Status status, Settings& settings) {
+  if (status.ok()) status = resolve_settings(info, f.config.hints, f.rank == 0, settings);
   std::array<int, 2> all{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_MIN, comm);
-  if (!status.ok()) return status;
-  if (all[0] == 0) return {Code::peer, "the hints of another rank are wrong"};
+  if (all[0] == 0) return spread_failure(comm, status);
   settings.enabled = all[1] != 0;
   return {};
 }
@@ -125,10 +126,10 @@ Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl
 Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
   if (Status status = api_context(f.context); !status.ok()) return status;
   if (Status status = check_version(); !status.ok()) return status;
-  if (Status status = config_of(fapl, f.config); !status.ok()) return status;
   mpi::Comm comm;
   mpi::Info info;
   bool set_by_program = false;
+  Status config = config_of(fapl, f.config);
   if (Status status = mpi_params(fapl, comm, info, set_by_program); !status.ok()) return status;
   f.rank = mpi::rank(comm.get());
   f.ranks = mpi::size(comm.get());
@@ -140,7 +141,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.driver = "hdf5";
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
-  if (Status status = agreed_settings(f, comm.get(), info.get(), options.settings); !status.ok())
+  if (Status status = agreed_settings(f, comm.get(), info.get(), std::move(config), options.settings);
+      !status.ok())
     return status;
   if (!options.settings.enabled) {
     if (f.rank == 0) warn_once("HDF5 runs on its stock driver: forebay_enable is off");

@@ -53,8 +53,8 @@ FOREBAY_HDF5_API hid_t H5FD_forebay_init(void);
 
 /**
  * Selects Forebay for files opened with this access list, as H5Pset_fapl_mpio selects the stock driver:
- * communicator and info are duplicated. `config` NULL means the defaults. A malformed hint is refused here,
- * with the reason on the error stack.
+ * all ranks of the communicator call it together, and communicator and info are duplicated. `config` NULL
+ * means the defaults. A malformed hint is refused here, with the reason on the error stack of every rank.
  */
 FOREBAY_HDF5_API herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info,
                                             const H5FD_forebay_config_t* config);

@@ -22,8 +22,8 @@ void run_case(const Case& test, const Run& run) {
 
 }  // namespace
 
-Register::Register(const char* name, std::function<void(const Run&)> body, bool whole_file) {
-  cases().push_back({name, std::move(body), whole_file});
+Register::Register(const char* name, std::function<void(const Run&)> body, Compared compared) {
+  cases().push_back({name, std::move(body), compared});
 }
 
 int run_all(int argc, char** argv) {
@@ -33,6 +33,7 @@ int run_all(int argc, char** argv) {
   std::vector<std::string> configs;
   std::string only;
   bool verbose = false;
+  bool keep = false;
   std::string directory = ".";
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
@@ -45,6 +46,7 @@ int run_all(int argc, char** argv) {
     if (arg == "--only" && i + 1 < argc) only = argv[++i];
     if (arg == "--dir" && i + 1 < argc) directory = argv[++i];
     if (arg == "--verbose") verbose = true;
+    if (arg == "--keep") keep = true;  // the files, for a look
   }
   if (configs.empty()) configs.emplace_back("");
   int ran = 0;
@@ -54,6 +56,8 @@ int run_all(int argc, char** argv) {
     const std::string stock = directory + "/" + test.name + ".stock.h5";
     Run stock_run = run;
     stock_run.path = stock;
+    if (run.rank == 0) std::remove(stock.c_str());  // of a run that was ended
+    MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     run_case(test, stock_run);
     const double middle = MPI_Wtime();
@@ -64,15 +68,13 @@ int run_all(int argc, char** argv) {
       ours.path = directory + "/" + test.name + ".forebay.h5";
       run_case(test, ours);
       if (run.rank == 0 && !bytes_of(stock).empty()) {
-        if (test.whole_file) {
-          compare_files(stock, ours.path);
-        }
-        compare_contents(stock, ours.path);
+        if (test.compared != Compared::datasets) compare_files(stock, ours.path);
+        if (test.compared != Compared::bytes) compare_contents(stock, ours.path);
       }
       MPI_Barrier(MPI_COMM_WORLD);
-      if (run.rank == 0) std::remove(ours.path.c_str());
+      if (run.rank == 0 && !keep) std::remove(ours.path.c_str());
     }
-    if (run.rank == 0) std::remove(stock.c_str());
+    if (run.rank == 0 && !keep) std::remove(stock.c_str());
     if (verbose && run.rank == 0) {
       std::printf("%-32s stock %.3f s, forebay %.3f s\n", test.name, middle - begin,
                   (MPI_Wtime() - middle) / static_cast<double>(configs.size()));

@@ -43,6 +43,11 @@ herr_t read_object(hid_t root, const char* name, const H5O_info2_t* info, void* 
   return 0;
 }
 
+herr_t read_link(hid_t, const char* name, const H5L_info2_t* info, void* data) {
+  (*static_cast<Contents*>(data))[std::string(name) + "->"] = {static_cast<char>(info->type)};
+  return 0;
+}
+
 }  // namespace
 
 std::vector<char> bytes_of(const std::string& path) {
@@ -71,7 +76,7 @@ bool contents_of(const std::string& path, Contents& contents) {
   const Id fapl(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fapl_sec2(fapl);  // without Forebay and without MPI: the file has to open anywhere
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, fapl));
-  return file >= 0 &&
+  return file >= 0 && H5Lvisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_link, &contents) >= 0 &&
          H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_NATIVE, read_object, &contents, H5O_INFO_BASIC) >= 0;
 }
 

@@ -10,8 +10,8 @@ namespace test {
 /// The file's bytes; empty where it cannot be read.
 std::vector<char> bytes_of(const std::string& path);
 
-/// Objects, their attributes ("path@name") and datasets' values ("path#", in the file's own type; "path!"
-/// where they cannot be read) by path.
+/// Links ("path->"), objects, their attributes ("path@name") and datasets' values ("path#", in the file's own
+/// type; "path!" where they cannot be read) by path.
 using Contents = std::map<std::string, std::vector<char>>;
 
 /// Read serially by HDF5 alone; false where that fails.

@@ -5,40 +5,13 @@
 #include <cstring>
 #include <string>
 
+#include "errors_of.hpp"
 #include "forebay/hdf5.h"
 #include "harness.hpp"
 
 using namespace test;
 
 namespace {
-
-/// Runs `f` with HDF5's error printing off; the text of the error stack afterwards.
-template <class F>
-std::string errors_of(F&& f) {
-  H5E_auto2_t print = nullptr;
-  void* data = nullptr;
-  H5Eget_auto2(H5E_DEFAULT, &print, &data);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  H5Eclear2(H5E_DEFAULT);
-  f();
-  std::string text;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_DOWNWARD,
-      [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
-        *static_cast<std::string*>(out) += std::string(error->desc) + "\n";
-        return 0;
-      },
-      &text);
-  H5Eclear2(H5E_DEFAULT);
-  H5Eset_auto2(H5E_DEFAULT, print, data);
-  return text;
-}
-
-bool says(const std::string& text, const char* part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::fprintf(stderr, "  the error stack does not say \"%s\":\n%s", part, text.c_str());
-  return false;
-}
 
 H5FD_forebay_config_t config_with(const std::string& hints) {
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
@@ -136,8 +109,13 @@ CASE(wrong_strings) {
   const std::pair<const char*, const char*> wrong[] = {
       {"forebay_mod=strict", "forebay_mode"},  // names the near one
       {"forebay_mode=sometimes", "strict"},    // names what is possible
-      {"just words", "just words"},           {"forebay_stripe_bytes=12q", "12q"},
-      {"forebay_stripe_bytes=-1", "-1"},      {"=", "="},
+      {"just words", "just words"},
+      {"forebay_stripe_bytes=12q", "12q"},
+      {"forebay_stripe_bytes=-1", "-1"},
+      {"=", "="},
+      {"forebay_stripe_bytes=99999999999999999999", "99999999999999999999"},
+      {"forebay_stripe_bytes=9999999t", "9999999t"},
+      {"forebay_ranks_per_node=-3", "-3"},
       {"forebay_mode", "forebay_mode"},
   };
   for (const auto& [text, expected] : wrong) {
@@ -203,9 +181,18 @@ CASE(wrong_structs_and_arguments) {
   bad = good;
   std::memset(bad.hints, 'x', sizeof bad.hints);
   refused(fapl, run.comm, bad, "do not end");
-  H5FD_forebay_config_t foreign{};
   herr_t result = 0;
-  CHECK(!errors_of([&] { result = H5Pset_driver(fapl, H5FD_FOREBAY, &foreign); }).empty() && result < 0);
+  {
+    // Whatever H5Pset_driver is given, the open says what is wrong with it, also by a copy of the list.
+    H5FD_forebay_config_t foreign{};
+    const Id list(H5Pcreate(H5P_FILE_ACCESS));
+    CHECK(H5Pset_driver(list, H5FD_FOREBAY, &foreign) >= 0);
+    const Id copy(H5Pcopy(list));
+    hid_t file = H5I_INVALID_HID;
+    CHECK(says(errors_of([&] { file = H5Fcreate(run.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, copy); }),
+               "begin with H5FD_FOREBAY_CONFIG_INIT"));
+    CHECK(file < 0);
+  }
   // A program compiled with a shorter struct.
   alignas(H5FD_forebay_config_t) unsigned char bytes[16 + 8] = {};
   auto* small = reinterpret_cast<H5FD_forebay_config_t*>(bytes);

@@ -81,6 +81,7 @@ CASE(user_block_and_alignment) {
   CHECK(H5Pset_alignment(fapl, 1000, 1024) >= 0);
   const Id fcpl(H5Pcreate(H5P_FILE_CREATE));
   CHECK(H5Pset_userblock(fcpl, 2048) >= 0);
+  H5Pset_obj_track_times(fcpl, false);
   const Id extent = space({64, 64});
   {
     const Id file = run.create(fapl, fcpl);

@@ -55,7 +55,10 @@ Id Run::access(MPI_Comm on) const {
 }
 
 Id Run::create(const Id& fapl, hid_t fcpl) const {
-  Id file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl, fapl));
+  const Id plain(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_obj_track_times(plain, false);  // the root group's header holds times in newer formats
+  Id file(
+      H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl == H5P_DEFAULT ? static_cast<hid_t>(plain) : fcpl, fapl));
   CHECK(file >= 0);
   return file;
 }

