@@ -49,6 +49,9 @@ void Player::one_step() {
       Choice{2, [](Player& p) { p.atomic_for_a_while(); }},
       Choice{3, [](Player& p) { p.copy_dataset(); }},
       Choice{5, [](Player& p) { p.do_something_wrong(); }},
+      Choice{10, [](Player& p) { p.fill_and_write_at_once(); }},
+      Choice{4, [](Player& p) { p.grow_and_write_at_once(); }},
+      Choice{10, [](Player& p) { p.use_space_again(); }},
       Choice{2, [](Player& p) { p.read_everything(p.pick_file()); }},
       Choice{1,
              [](Player& p) {
@@ -134,7 +137,8 @@ void Player::atomic_for_a_while() {
       const bool writing = !all_.one_in(3);
       const Plan plan = draw_plan(all_, *set, run_.ranks, writing);
       move(file, {set}, {plan}, writing,
-           draw_transfer(file.collective_metadata || (writing && set->together()), !set->together()));
+           draw_transfer(together_if(file.collective_metadata || (writing && set->together())),
+                         !set->together()));
     }
   }
   hbool_t atomic = false;
@@ -150,7 +154,7 @@ void Player::read_everything(FileModel& file) {
     plan.style = Style::same;
     plan.seed = 0;
     plan.whole = true;
-    move(file, {set.get()}, {plan}, false, draw_transfer(file.collective_metadata, !set->together()));
+    move(file, {set.get()}, {plan}, false, draw_transfer(together_if(file.collective_metadata), !set->together()));
   }
 }
 

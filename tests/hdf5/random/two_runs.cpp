@@ -24,7 +24,7 @@ struct Played {
 };
 
 /// Hints that make small programs take all ways through Forebay; delays, so that what is too late is seen.
-std::string draw_hints(std::uint64_t seed) {
+std::string draw_hints(std::uint64_t seed, bool commit) {
   Dice dice(seed ^ 0x666F7265u);
   constexpr std::array sizes{"", "forebay_stripe_bytes=512;forebay_window_bytes=2k;",
                              "forebay_stripe_bytes=4k;forebay_window_bytes=16k;", "forebay_stripe_bytes=1k;"};
@@ -32,11 +32,16 @@ std::string draw_hints(std::uint64_t seed) {
                              "forebay_ranks_per_node=1;forebay_link=message;",
                              "forebay_aggregators_per_node=1;"};
   constexpr std::array bypass{"", "forebay_bypass_bytes=256;", "forebay_bypass_bytes=1;"};
-  constexpr std::array delays{"", "", "forebay_delay_usec=300;", "forebay_delay_usec=10000;"};
+  constexpr std::array delays{"", "forebay_delay_usec=300;", "forebay_delay_usec=1000;",
+                              "forebay_delay_usec=4000;"};
+  // Room for nothing much, for some datasets, for all; kept for no time, or until something asks for it.
+  constexpr std::array pools{"", "forebay_pool_bytes=4k;", "forebay_pool_bytes=16k;", "forebay_pool_bytes=256k;",
+                             "forebay_commit_seconds=0;"};
   std::string hints = dice.pick(sizes);
   hints += dice.pick(nodes);
   hints += dice.pick(bypass);
   hints += dice.pick(delays);
+  if (commit) hints += std::string("forebay_mode=commit;") + dice.pick(pools);
   return hints;
 }
 
@@ -46,7 +51,7 @@ Played play(const ProgramOptions& options, const char* name, bool forebay) {
   MPI_Comm_size(played.run.comm, &played.run.ranks);
   played.run.forebay = forebay;
   played.run.path = "random" + std::to_string(options.seed) + "." + name + ".h5";
-  if (forebay) played.run.hints = draw_hints(options.seed) + options.hints;
+  if (forebay) played.run.hints = draw_hints(options.seed, options.commit) + options.hints;
   played.trace = std::make_unique<Trace>(options.aloud && played.run.rank == 0);
   return played;
 }
