@@ -27,12 +27,17 @@ struct FileModel {
   std::vector<std::unique_ptr<DatasetModel>> sets;
 };
 
+enum class Kind {
+  mixed,    ///< a bit of everything
+  at_once,  ///< mostly sequences whose order HDF5 and its driver keep
+};
+
 class Player {
  public:
   Player(const Run& run, Trace& trace, std::uint64_t seed) : run_(run), trace_(trace), all_(seed) {}
 
   /// Collective. The files are closed afterwards.
-  void play(int steps);
+  void play(int steps, Kind kind);
   const std::vector<std::unique_ptr<FileModel>>& files() const { return files_; }
 
  private:
@@ -83,11 +88,12 @@ class Player {
   void meet_if_touched(FileModel& file, const DatasetModel& set);
 
   // player_at_once.cpp
+  void something_at_once();
   void fill_and_write_at_once();
   void grow_and_write_at_once();
   void use_space_again();
   DatasetModel* add_plain(FileModel& file, Layout layout, hsize_t bytes, bool filled);
-  void write_alone(FileModel& file, DatasetModel& set);
+  void write_apart(FileModel& file, DatasetModel& set);
   void check_all_of(FileModel& file, DatasetModel& set);
   /// One rank sleeps, at times.
   void doze();

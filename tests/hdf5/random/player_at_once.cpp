@@ -60,15 +60,18 @@ DatasetModel* Player::add_plain(FileModel& file, Layout layout, hsize_t bytes, b
   return add_dataset(file, std::move(set), dcpl);
 }
 
-/// Each rank a part, shared out anew at each call; elements between the parts stay as they are at times.
-void Player::write_alone(FileModel& file, DatasetModel& set) {
-  constexpr std::array styles{Style::slabs, Style::slabs, Style::cyclic, Style::blocks, Style::points};
+/// Each rank a part, shared out anew at each call, by itself where it can; elements between the parts stay as
+/// they are at times.
+void Player::write_apart(FileModel& file, DatasetModel& set) {
+  constexpr std::array styles{Style::slabs, Style::cyclic, Style::blocks, Style::points};
   Plan plan = draw_plan(all_, set, run_.ranks, true);
   plan.style = all_.pick(styles);
   plan.dim = 0;
   if (!all_.one_in(4)) plan.idle = 0;
   doze();
-  move(file, {&set}, {plan}, true, draw_transfer(Moves::alone, true));
+  // Where looking for chunks is collective, nobody transfers them alone.
+  const bool alone = set.layout == Layout::contiguous || !file.collective_metadata;
+  move(file, {&set}, {plan}, true, draw_transfer(alone ? Moves::alone : Moves::together, true));
 }
 
 void Player::check_all_of(FileModel& file, DatasetModel& set) {
@@ -79,15 +82,27 @@ void Player::check_all_of(FileModel& file, DatasetModel& set) {
   move(file, {&set}, {plan}, false, draw_transfer(together_if(file.collective_metadata), true));
 }
 
+void Player::something_at_once() {
+  switch (all_.below(8)) {
+    case 0:
+      return grow_and_write_at_once();
+    case 1:
+    case 2:
+    case 3:
+      return fill_and_write_at_once();
+    default:
+      return use_space_again();
+  }
+}
+
 void Player::fill_and_write_at_once() {
   FileModel& file = pick_file();
   if (file.sets.size() >= kMostSets) return;
-  // Where looking for chunks is collective, nobody transfers chunks alone.
   const bool chunked = !file.collective_metadata && !all_.one_in(3);
   const auto bytes = static_cast<hsize_t>(all_.between(64, all_.one_in(4) ? 60000 : 4000));
   DatasetModel* set = add_plain(file, chunked ? Layout::chunked : Layout::contiguous, bytes, true);
   if (set == nullptr) return;
-  write_alone(file, *set);
+  write_apart(file, *set);
   if (!all_.one_in(4)) check_all_of(file, *set);
 }
 
@@ -105,7 +120,7 @@ void Player::grow_and_write_at_once() {
     if (trace_.sign("growth of " + set->paths.back(), H5Dset_extent(handle(file, *set), wanted.data())) < 0)
       return;
     set->set_extent(wanted);
-    write_alone(file, *set);
+    write_apart(file, *set);
   }
   check_all_of(file, *set);
 }
@@ -114,11 +129,11 @@ void Player::use_space_again() {
   FileModel& file = pick_file();
   if (file.sets.size() >= kMostSets) return;
   const auto bytes = static_cast<hsize_t>(8 * all_.between(8, all_.one_in(4) ? 8000 : 500));
-  const auto layout = [&] {
-    return !file.collective_metadata && all_.one_in(3) ? Layout::chunked : Layout::contiguous;
+  const auto layout = [this] {
+    return all_.one_in(2) ? Layout::chunked : Layout::contiguous;
   };
   if (add_plain(file, layout(), bytes, all_.one_in(2)) == nullptr) return;
-  write_alone(file, *file.sets.back());
+  write_apart(file, *file.sets.back());
   for (std::int64_t n = all_.between(1, 3); n > 0; --n) {
     if (all_.one_in(3)) doze();
     MPI_Barrier(run_.comm);  // all that a program needs before it deletes what its ranks wrote
@@ -129,8 +144,8 @@ void Player::use_space_again() {
     if (next == 1) return change_links();
     // The same bytes for the new one, or some of them.
     const hsize_t again = all_.one_in(3) ? std::max<hsize_t>(64, bytes / 2) : bytes;
-    if (add_plain(file, layout(), again, all_.one_in(2)) == nullptr) return;
-    write_alone(file, *file.sets.back());
+    if (add_plain(file, layout(), again, !all_.one_in(3)) == nullptr) return;
+    write_apart(file, *file.sets.back());
   }
   check_all_of(file, *file.sets.back());
 }
