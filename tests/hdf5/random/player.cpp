@@ -16,6 +16,7 @@ void Player::play(int steps, Kind kind) {
   for (int i = 0; i < 2; ++i) create_dataset();
   for (int step = 0; step < steps; ++step) {
     trace_.step("step " + std::to_string(step));
+    if (kind == Kind::at_once) doze();
     if (kind == Kind::at_once && !all_.one_in(3)) {
       something_at_once();
     } else {

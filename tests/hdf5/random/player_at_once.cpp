@@ -26,7 +26,7 @@ std::vector<hsize_t> draw_chunk_of(Dice& all, const std::vector<hsize_t>& dims) 
 }  // namespace
 
 void Player::doze() {
-  constexpr std::array naps{0, 500, 2000, 8000};  // microseconds
+  constexpr std::array naps{0, 0, 300, 1000, 4000};  // microseconds
   const int nap = all_.pick(naps);
   const bool mine = all_.below(run_.ranks) == run_.rank;
   if (mine && nap > 0) ::usleep(static_cast<useconds_t>(nap));
