@@ -18,7 +18,9 @@ struct ProgramOptions {
 
 enum class Outcome {
   same,
-  stock_wrong,  ///< the stock driver lost data: there is nothing to compare with
+  /// The stock driver lost data: there is nothing to compare with. It does not meet after the fill values of
+  /// chunks, and where a read reaches past the file's end it zeroes memory beside the selection.
+  stock_wrong,
   different,
 };
 
