@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "errors.hpp"
 #include "storage/mpiio.hpp"
 
 namespace forebay::hdf5 {
@@ -101,6 +102,31 @@ Status missing_bytes(MPI_Status& done, int count, MPI_Datatype type, MPI_Count& 
   return {};
 }
 
+/// Zeroes the last `missing` bytes of the transfer where the datatype has them in memory. The stock driver
+/// takes memory for contiguous there, and zeroes what it has read, or what was not asked for.
+Status zero_last(const ViewTransfer& t, MPI_Count missing) {
+  MPI_Count size = 0;
+  MPI_Type_size_x(t.type, &size);
+  size *= t.count;
+  const auto last = static_cast<std::size_t>(missing);
+  const auto first = static_cast<std::size_t>(size) - last;
+  if (t.type == MPI_BYTE) {
+    std::memset(static_cast<std::byte*>(t.buffer) + first, 0, last);
+    return {};
+  }
+  if (size > INT_MAX) return {};  // more than MPI_Pack takes: left as it is
+  std::vector<std::byte> packed(static_cast<std::size_t>(size));
+  const int bytes = static_cast<int>(size);
+  int at = 0;
+  int error = MPI_Pack(t.buffer, t.count, t.type, packed.data(), bytes, &at, MPI_COMM_SELF);
+  if (error == MPI_SUCCESS) {
+    std::memset(packed.data() + first, 0, last);
+    at = 0;
+    error = MPI_Unpack(packed.data(), bytes, &at, t.buffer, t.count, t.type, MPI_COMM_SELF);
+  }
+  return outcome(error, "cannot zero what lies past the end of the file");
+}
+
 template <class Transfer>
 Status run_by_run(std::span<const Put> puts, const char* verb, const std::string& path, Transfer&& transfer) {
   std::vector<Run> runs;
@@ -160,12 +186,7 @@ Status read_view(DriverFile& f, const ViewTransfer& t, bool together, bool root_
       if (status.ok()) status = missing_bytes(done, t.count, t.type, missing);
     }
   }
-  if (status.ok() && missing > 0) {
-    MPI_Count size = 0;
-    MPI_Type_size_x(t.type, &size);
-    const MPI_Count read = size * t.count - missing;
-    std::memset(static_cast<std::byte*>(t.buffer) + read, 0, static_cast<std::size_t>(missing));
-  }
+  if (status.ok() && missing > 0) status = contained([&] { return zero_last(t, missing); });
   status.update(set_view(f, 0, MPI_BYTE));
   return status;
 }

@@ -23,7 +23,7 @@ struct ViewTransfer {
   MPI_Datatype type = MPI_BYTE;
 };
 Status write_view(DriverFile& f, const ViewTransfer& transfer, bool together);
-/// Bytes past the end of the file are zero where the type is contiguous, as in the stock driver.
+/// Bytes past the end of the file are zero, but in a derived type of more than 2 GiB, where they are left.
 Status read_view(DriverFile& f, const ViewTransfer& transfer, bool together, bool root_broadcasts);
 
 /// The puts as one MPI-IO request where all ranks are in the call, else run by run. `base` is where their

@@ -319,3 +319,33 @@ CASE(everybody_reads_the_same) {
   }
   CHECK(wrong == 0);
 }
+
+CASE(scalar_read_past_the_end) {
+  // Nobody has written the last elements: the file ends before them. The stock driver zeroes as many bytes
+  // of memory as are missing, but not where the datatype has them.
+  const Id fapl = run.access();
+  const Id file = run.create(fapl);
+  const Id chosen = creation();
+  H5Pset_fill_time(chosen, H5D_FILL_TIME_NEVER);
+  const Id extent = space({40});
+  const Id set = dataset(file, "begun", H5T_NATIVE_INT, extent, chosen);
+  Id mine(H5Scopy(extent));
+  select(mine, H5S_SELECT_SET, {0}, {1}, {20}, {});
+  if (run.rank != 0) H5Sselect_none(mine);
+  write_selected(set, mine, collective());
+  MPI_Barrier(run.comm);
+
+  const Id dxpl = collective();
+  H5Pset_selection_io(dxpl, H5D_SELECTION_IO_MODE_OFF);
+  select(mine, H5S_SELECT_SET, {10}, {1}, {20}, {});
+  std::vector<hsize_t> backwards(20);
+  for (std::size_t i = 0; i < backwards.size(); ++i) backwards[i] = 2 * (19 - i) + 1;
+  const Id memory = space({40});
+  CHECK(H5Sselect_elements(memory, H5S_SELECT_SET, backwards.size(), backwards.data()) >= 0);
+  std::vector<int> values(40, -1);
+  CHECK(H5Dread(set, H5T_NATIVE_INT, memory, mine, dxpl, values.data()) >= 0);
+  if (!run.forebay) return;
+  for (std::size_t i = 0; i < 10; ++i) CHECK(values[backwards[i]] == value_of(10 + i));
+  for (std::size_t i = 10; i < 20; ++i) CHECK(values[backwards[i]] == 0);
+  for (std::size_t i = 0; i < 40; i += 2) CHECK(values[i] == -1);
+}

@@ -26,11 +26,10 @@ extern "C" void give_up(int) {
 int usage(const char* program) {
   std::fprintf(
       stderr,
-      "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--bytes-every B] [--aloud] [--keep]\n"
-      "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; every B-th also "
-      "byte for\n"
-      "  byte; rank 0 says what it\n"
-      "  does, and HDF5 its errors; files stay\n",
+      "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--commit] [--bytes-every B] [--aloud]\n"
+      "  [--keep]\n"
+      "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; in commit mode; every\n"
+      "  B-th also byte for byte; rank 0 says what it does, and HDF5 its errors; files stay\n",
       program);
   return 1;
 }
@@ -47,6 +46,8 @@ int main(int argc, char** argv) {
     const bool more = i + 1 < argc;
     if (arg == "--aloud") {
       options.aloud = true;
+    } else if (arg == "--commit") {
+      options.commit = true;
     } else if (arg == "--keep") {
       options.keep = true;
     } else if (arg == "--seed" && more) {
@@ -74,8 +75,9 @@ int main(int argc, char** argv) {
   int no_ground = 0;
   for (int i = 0; i < count && different < 5; ++i, ++options.seed) {
     std::snprintf(last_words, sizeof last_words,
-                  "rank %d hangs: reproduce with %d ranks, --seed %llu --count 1 --steps %d\n", rank, ranks,
-                  static_cast<unsigned long long>(options.seed), options.steps);
+                  "rank %d hangs: reproduce with %d ranks, --seed %llu --count 1 --steps %d%s\n", rank, ranks,
+                  static_cast<unsigned long long>(options.seed), options.steps,
+                  options.commit ? " --commit" : "");
     ::alarm(kPatience);
     options.bytes = bytes_every > 0 && options.seed % static_cast<unsigned>(bytes_every) == 0;
     const test::Outcome outcome = test::same_on_both(options);
@@ -83,8 +85,9 @@ int main(int argc, char** argv) {
     if (outcome != test::Outcome::different) continue;
     ++different;
     if (rank == 0)
-      std::fprintf(stderr, "reproduce with %d ranks, --seed %llu --count 1 --steps %d%s%s\n", ranks,
+      std::fprintf(stderr, "reproduce with %d ranks, --seed %llu --count 1 --steps %d%s%s%s\n", ranks,
                    static_cast<unsigned long long>(options.seed), options.steps,
+                   options.commit ? " --commit" : "",
                    options.hints.empty() ? "" : " --hints ", options.hints.c_str());
   }
   ::alarm(0);

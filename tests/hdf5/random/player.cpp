@@ -9,14 +9,19 @@ std::string path_in(const std::string& group, const std::string& name) {
   return group == "/" ? "/" + name : group + "/" + name;
 }
 
-void Player::play(int steps) {
+void Player::play(int steps, Kind kind) {
   trace_.step("begin");
   create_file();
   if (all_.one_in(4)) create_file();
   for (int i = 0; i < 2; ++i) create_dataset();
   for (int step = 0; step < steps; ++step) {
     trace_.step("step " + std::to_string(step));
-    one_step();
+    if (kind == Kind::at_once) doze();
+    if (kind == Kind::at_once && !all_.one_in(3)) {
+      something_at_once();
+    } else {
+      one_step();
+    }
   }
   for (const auto& file : files_) {
     trace_.step("end");
@@ -49,6 +54,7 @@ void Player::one_step() {
       Choice{2, [](Player& p) { p.atomic_for_a_while(); }},
       Choice{3, [](Player& p) { p.copy_dataset(); }},
       Choice{5, [](Player& p) { p.do_something_wrong(); }},
+      Choice{15, [](Player& p) { p.something_at_once(); }},
       Choice{2, [](Player& p) { p.read_everything(p.pick_file()); }},
       Choice{1,
              [](Player& p) {
@@ -134,7 +140,8 @@ void Player::atomic_for_a_while() {
       const bool writing = !all_.one_in(3);
       const Plan plan = draw_plan(all_, *set, run_.ranks, writing);
       move(file, {set}, {plan}, writing,
-           draw_transfer(file.collective_metadata || (writing && set->together()), !set->together()));
+           draw_transfer(together_if(file.collective_metadata || (writing && set->together())),
+                         !set->together()));
     }
   }
   hbool_t atomic = false;
@@ -150,7 +157,7 @@ void Player::read_everything(FileModel& file) {
     plan.style = Style::same;
     plan.seed = 0;
     plan.whole = true;
-    move(file, {set.get()}, {plan}, false, draw_transfer(file.collective_metadata, !set->together()));
+    move(file, {set.get()}, {plan}, false, draw_transfer(together_if(file.collective_metadata), !set->together()));
   }
 }
 

@@ -27,12 +27,17 @@ struct FileModel {
   std::vector<std::unique_ptr<DatasetModel>> sets;
 };
 
+enum class Kind {
+  mixed,    ///< a bit of everything
+  at_once,  ///< mostly sequences whose order HDF5 and its driver keep
+};
+
 class Player {
  public:
   Player(const Run& run, Trace& trace, std::uint64_t seed) : run_(run), trace_(trace), all_(seed) {}
 
   /// Collective. The files are closed afterwards.
-  void play(int steps);
+  void play(int steps, Kind kind);
   const std::vector<std::unique_ptr<FileModel>>& files() const { return files_; }
 
  private:
@@ -43,6 +48,9 @@ class Player {
     bool collective = false;
     bool may_change_buffer = false;
   };
+
+  enum class Moves { either, together, alone };
+  static Moves together_if(bool needed) { return needed ? Moves::together : Moves::either; }
 
   void one_step();
 
@@ -58,8 +66,12 @@ class Player {
 
   // player_datasets.cpp
   void create_dataset();
+  /// Null, and said, where that fails.
+  DatasetModel* add_dataset(FileModel& file, std::unique_ptr<DatasetModel> set, const Id& creation);
   Id draw_creation(DatasetModel& set, std::vector<hsize_t>& chunk);
   void delete_dataset();
+  /// By its last path; true if no other is left, and `set` is gone.
+  bool unlink(FileModel& file, std::size_t set, bool close_first);
   void change_extent();
   void copy_dataset();
   hid_t handle(FileModel& file, DatasetModel& set);
@@ -67,13 +79,24 @@ class Player {
   DatasetModel* pick_set(FileModel& file);
 
   // player_transfers.cpp
-  Transfer draw_transfer(bool must_be_collective, bool may_be_individual, bool several = false);
+  Transfer draw_transfer(Moves moves, bool may_be_individual, bool several = false);
   void move(bool writing, bool several);
   void move(FileModel& file, const std::vector<DatasetModel*>& sets, const std::vector<Plan>& plans,
             bool writing, const Transfer& how);
   /// A meeting of all ranks, with a flush before it at times.
   void meet(FileModel& file);
   void meet_if_touched(FileModel& file, const DatasetModel& set);
+
+  // player_at_once.cpp
+  void something_at_once();
+  void fill_and_write_at_once();
+  void grow_and_write_at_once();
+  void use_space_again();
+  DatasetModel* add_plain(FileModel& file, Layout layout, hsize_t bytes, bool filled);
+  void write_apart(FileModel& file, DatasetModel& set);
+  void check_all_of(FileModel& file, DatasetModel& set);
+  /// One rank sleeps, at times.
+  void doze();
 
   // player_metadata.cpp
   void change_attributes();

@@ -9,9 +9,8 @@ void Player::do_something_wrong() {
   FileModel& file = pick_file();
   DatasetModel* set = pick_set(file);
   if (set == nullptr) return;
-  if (set->filtered) return;  // a read that fails may leave chunks in HDF5's cache
   const hid_t id = handle(file, *set);
-  const Transfer how = draw_transfer(file.collective_metadata, true);
+  const Transfer how = draw_transfer(together_if(file.collective_metadata || set->filtered), !set->filtered);
   std::vector<double> memory(8, 1);
   const Id few = space({3});
   const Id extent(H5Screate_simple(static_cast<int>(set->rank()), set->dims.data(), nullptr));
@@ -23,7 +22,7 @@ void Player::do_something_wrong() {
       trace_.sign(what + ", read", H5Dread(on, type, in_memory, in_file, how.list, memory.data()));
     }
   };
-  switch (all_.below(9)) {
+  switch (all_.below(10)) {
     case 0: {
       const Id four = space({4});
       const Id other = space({2, 3});
@@ -76,6 +75,16 @@ void Player::do_something_wrong() {
       trace_.sign("attribute that is not there", H5Aopen(id, "not there", H5P_DEFAULT));
       trace_.sign("delete of an attribute that is not there", H5Adelete(id, "not there"));
       break;
+    case 8: {
+      // One rank alone may.
+      if (!set->filtered || run_.ranks == 1 || file.collective_metadata || set->elements.size() < 3) break;
+      std::vector<hsize_t> start(set->rank(), 0), count(set->rank(), 1);
+      H5Sselect_hyperslab(extent, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+      const Id one = space({1});
+      trace_.sign("filtered chunks without the others",
+                  H5Dwrite(id, set->type->id(), one, extent, transfer(H5FD_MPIO_INDEPENDENT), memory.data()));
+      break;
+    }
     default: {
       const Id none(H5Pcreate(H5P_DATASET_CREATE));
       const hsize_t chunk = 100;
@@ -86,6 +95,8 @@ void Player::do_something_wrong() {
       break;
     }
   }
+  // A transfer that fails may leave chunks in HDF5's cache.
+  if (set->filtered) let_go(*set);
 }
 
 }  // namespace test

@@ -47,9 +47,9 @@ std::int64_t value_at(std::uint64_t index, std::uint64_t salt, int bits) {
 
 }  // namespace
 
-Player::Transfer Player::draw_transfer(bool must_be_collective, bool may_be_individual, bool several) {
+Player::Transfer Player::draw_transfer(Moves moves, bool may_be_individual, bool several) {
   Transfer how;
-  how.collective = must_be_collective || all_.one_in(2);
+  how.collective = moves == Moves::together || (moves == Moves::either && all_.one_in(2));
   how.list = transfer(how.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
   how.text = how.collective ? "collective" : "independent";
   if (how.collective) {
@@ -108,7 +108,8 @@ void Player::move(bool writing, bool several) {
   const bool together =
       std::any_of(sets.begin(), sets.end(), [](const DatasetModel* s) { return s->together(); });
   move(file, sets, plans, writing,
-       draw_transfer(file.collective_metadata || (writing && together), !together, sets.size() > 1));
+       draw_transfer(together_if(file.collective_metadata || (writing && together)), !together,
+                     sets.size() > 1));
   for (DatasetModel* set : sets) {
     if (all_.one_in(5)) let_go(*set);
   }

@@ -23,21 +23,42 @@ struct Played {
   }
 };
 
-/// Hints that make small programs take all ways through Forebay; delays, so that what is too late is seen.
-std::string draw_hints(std::uint64_t seed) {
-  Dice dice(seed ^ 0x666F7265u);
+/// What a seed chooses besides the program itself.
+struct Setting {
+  Kind kind = Kind::mixed;
+  int steps = 0;
+  std::string hints;
+};
+
+/// Hints that make small programs take all ways through Forebay. Delays, so that what is too late is seen:
+/// they come before each access to the file, so programs in which time matters are short.
+Setting draw_setting(const ProgramOptions& options, int ranks) {
+  Dice dice(options.seed ^ 0x666F7265u);
   constexpr std::array sizes{"", "forebay_stripe_bytes=512;forebay_window_bytes=2k;",
                              "forebay_stripe_bytes=4k;forebay_window_bytes=16k;", "forebay_stripe_bytes=1k;"};
   constexpr std::array nodes{"", "", "forebay_ranks_per_node=2;",
                              "forebay_ranks_per_node=1;forebay_link=message;",
                              "forebay_aggregators_per_node=1;"};
   constexpr std::array bypass{"", "forebay_bypass_bytes=256;", "forebay_bypass_bytes=1;"};
-  constexpr std::array delays{"", "", "forebay_delay_usec=300;", "forebay_delay_usec=10000;"};
-  std::string hints = dice.pick(sizes);
-  hints += dice.pick(nodes);
-  hints += dice.pick(bypass);
-  hints += dice.pick(delays);
-  return hints;
+  constexpr std::array short_delays{"", "", "", "forebay_delay_usec=50;"};
+  constexpr std::array long_delays{"", "forebay_delay_usec=300;", "forebay_delay_usec=1000;"};
+  // Room for hardly anything, for some datasets, for all; kept for no time, or until something asks for it.
+  constexpr std::array pools{"",
+                             "",
+                             "forebay_pool_bytes=4k;",
+                             "forebay_pool_bytes=16k;",
+                             "forebay_pool_bytes=256k;",
+                             "forebay_commit_seconds=0;"};
+  Setting setting;
+  setting.kind = dice.one_in(2) ? Kind::at_once : Kind::mixed;
+  setting.steps = setting.kind == Kind::at_once ? (options.steps + 1) / 2 : options.steps;
+  setting.hints = dice.pick(sizes);
+  setting.hints += dice.pick(nodes);
+  setting.hints += dice.pick(bypass);
+  if (ranks > 1) setting.hints += setting.kind == Kind::at_once ? dice.pick(long_delays) : dice.pick(short_delays);
+  if (options.commit) setting.hints += std::string("forebay_mode=commit;") + dice.pick(pools);
+  setting.hints += options.hints;
+  return setting;
 }
 
 Played play(const ProgramOptions& options, const char* name, bool forebay) {
@@ -46,7 +67,7 @@ Played play(const ProgramOptions& options, const char* name, bool forebay) {
   MPI_Comm_size(played.run.comm, &played.run.ranks);
   played.run.forebay = forebay;
   played.run.path = "random" + std::to_string(options.seed) + "." + name + ".h5";
-  if (forebay) played.run.hints = draw_hints(options.seed) + options.hints;
+  if (forebay) played.run.hints = draw_setting(options, played.run.ranks).hints;
   played.trace = std::make_unique<Trace>(options.aloud && played.run.rank == 0);
   return played;
 }
@@ -54,7 +75,8 @@ Played play(const ProgramOptions& options, const char* name, bool forebay) {
 void start(Played& played, const ProgramOptions& options) {
   now_running("seed " + std::to_string(options.seed) + (played.run.forebay ? " forebay" : " stock"));
   played.player = std::make_unique<Player>(played.run, *played.trace, options.seed);
-  played.player->play(options.steps);
+  const Setting setting = draw_setting(options, played.run.ranks);
+  played.player->play(setting.steps, setting.kind);
 }
 
 /// Zeroes what nobody wrote and nothing filled.

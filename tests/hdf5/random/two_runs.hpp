@@ -10,6 +10,7 @@ struct ProgramOptions {
   std::uint64_t seed = 1;
   int steps = 20;
   std::string hints;   ///< besides those that the seed chooses
+  bool commit = false;  ///< writes are kept, as many as the seed chooses
   bool bytes = false;  ///< also run it twice on the stock driver, and compare bytes where those agree
   bool aloud = false;  ///< rank 0 says what it does
   bool keep = false;   ///< files stay
@@ -17,7 +18,9 @@ struct ProgramOptions {
 
 enum class Outcome {
   same,
-  stock_wrong,  ///< the stock driver lost data: there is nothing to compare with
+  /// The stock driver lost data: there is nothing to compare with. It does not meet after the fill values of
+  /// chunks, and where a read reaches past the file's end it zeroes memory beside the selection.
+  stock_wrong,
   different,
 };
 
