@@ -36,6 +36,9 @@ class Player {
  public:
   Player(const Run& run, Trace& trace, std::uint64_t seed) : run_(run), trace_(trace), all_(seed) {}
 
+  /// Between nodes, in commit mode, ranks see each other's writes after a flush.
+  bool always_flushes = false;
+
   /// Collective. The files are closed afterwards.
   void play(int steps, Kind kind);
   const std::vector<std::unique_ptr<FileModel>>& files() const { return files_; }

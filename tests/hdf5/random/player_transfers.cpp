@@ -83,7 +83,11 @@ Player::Transfer Player::draw_transfer(Moves moves, bool may_be_individual, bool
 }
 
 void Player::meet(FileModel& file) {
-  if (file.id >= 0 && all_.one_in(3)) trace_.sign("flush", H5Fflush(file.id, H5F_SCOPE_LOCAL));
+  const bool flushes = all_.one_in(3);
+  for (const auto& each : files_) {
+    const bool wanted = always_flushes || (flushes && each.get() == &file);
+    if (each->id >= 0 && wanted) trace_.sign("flush", H5Fflush(each->id, H5F_SCOPE_LOCAL));
+  }
   MPI_Barrier(run_.comm);
   ++now_;
 }
