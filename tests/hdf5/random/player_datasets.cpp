@@ -192,7 +192,9 @@ void Player::change_extent() {
   if (trace_.sign(text, H5Dset_extent(handle(file, *set), wanted.data())) < 0) return;
   set->set_extent(wanted);
   // HDF5 fills what was cut off of the outermost chunks in each rank's cache, and neither a direct write nor
-  // a flush looks for them there: they come out at close, over what was written meanwhile.
+  // a flush looks for them there: they come out at close, over what was written meanwhile, or, where they are
+  // filtered and not as long as before, over what another rank still reads to do the same.
+  MPI_Barrier(run_.comm);
   let_go(*set);
   meet(file);
 }
