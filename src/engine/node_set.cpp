@@ -95,21 +95,41 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
 
 Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
+  SegmentMemory* found = nullptr;
   for (const auto& memory : segments_) {
     if (!memory->leased && memory->bytes == bytes && memory->segment_bytes == segment_bytes)
-      out = memory.get();
+      found = memory.get();
   }
-  if (out == nullptr) {
-    auto memory = std::make_unique<SegmentMemory>();
-    memory->bytes = bytes;
-    memory->segment_bytes = segment_bytes;
-    if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_first_touch, {},
-                                      memory->memory);
+  Status mine;
+  std::unique_ptr<SegmentMemory> made;
+  if (found == nullptr) {
+    try {
+      made = std::make_unique<SegmentMemory>();
+      segments_.reserve(segments_.size() + 1);
+    } catch (const std::bad_alloc&) {
+      mine = {Code::no_memory, "no memory for what commit mode keeps"};
+    }
+  }
+  // A node of more ranks needs more, so what one has left from another file the next one may not have.
+  int all_found = found != nullptr ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all_found, 1, MPI_INT, MPI_MIN, comm_.get());
+  if (all_found == 0) {
+    NodeMemory fresh;
+    if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_first_touch,
+                                      std::move(mine), fresh);
         !status.ok())
       return status;
-    out = memory.get();
-    segments_.push_back(std::move(memory));
+    if (found != nullptr) {  // its memory is as good
+      found->memory = std::move(fresh);
+    } else {
+      made->bytes = bytes;
+      made->segment_bytes = segment_bytes;
+      made->memory = std::move(fresh);
+      found = made.get();
+      segments_.push_back(std::move(made));
+    }
   }
+  out = found;
   out->leased = true;
   return {};
 }

@@ -57,6 +57,19 @@ void merged_when_flushed(const std::string& hints) {
   CHECK(all == (elements * 100 + 4095) / 4096);
 }
 
+// Nodes of different sizes need different memory: what one has left from the last file another may not have.
+void one_file_after_another(const std::string& nodes) {
+  for (int stripe = 512; stripe <= 64 << 10; stripe *= 2) {
+    for (int pool = 4 << 10; pool <= 512 << 10; pool *= 2) {
+      auto file = open_between_nodes(nodes + ";forebay_stripe_bytes=" + std::to_string(stripe) +
+                                     ";forebay_pool_bytes=" + std::to_string(pool));
+      CHECK(file->commits());
+      CHECK_OK(put_alone(*file, 10 * file->rank(), 10, 1));
+      CHECK_OK(file->close());
+    }
+  }
+}
+
 // What all write together comes after what anybody kept, and is there when they return.
 void collective_calls(const std::string& hints) {
   auto file = open_between_nodes("forebay_stripe_bytes=64k;" + hints);
@@ -247,6 +260,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--nodes") == 0) nodes = argv[i + 1];
   }
   if (count > 1) {
+    one_file_after_another(nodes);
     merged_when_flushed(nodes);
     collective_calls(nodes);
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);

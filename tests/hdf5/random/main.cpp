@@ -28,7 +28,8 @@ int usage(const char* program) {
       stderr,
       "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--commit] [--bytes-every B] [--aloud]\n"
       "  [--keep]\n"
-      "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; in commit mode; every\n"
+      "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; in commit mode; "
+      "every\n"
       "  B-th also byte for byte; rank 0 says what it does, and HDF5 its errors; files stay\n",
       program);
   return 1;
@@ -87,8 +88,8 @@ int main(int argc, char** argv) {
     if (rank == 0)
       std::fprintf(stderr, "reproduce with %d ranks, --seed %llu --count 1 --steps %d%s%s%s\n", ranks,
                    static_cast<unsigned long long>(options.seed), options.steps,
-                   options.commit ? " --commit" : "",
-                   options.hints.empty() ? "" : " --hints ", options.hints.c_str());
+                   options.commit ? " --commit" : "", options.hints.empty() ? "" : " --hints ",
+                   options.hints.c_str());
   }
   ::alarm(0);
   int failed = different + test::failures();

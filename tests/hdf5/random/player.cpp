@@ -157,7 +157,8 @@ void Player::read_everything(FileModel& file) {
     plan.style = Style::same;
     plan.seed = 0;
     plan.whole = true;
-    move(file, {set.get()}, {plan}, false, draw_transfer(together_if(file.collective_metadata), !set->together()));
+    move(file, {set.get()}, {plan}, false,
+         draw_transfer(together_if(file.collective_metadata), !set->together()));
   }
 }
 

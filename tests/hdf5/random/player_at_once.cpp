@@ -129,9 +129,7 @@ void Player::use_space_again() {
   FileModel& file = pick_file();
   if (file.sets.size() >= kMostSets) return;
   const auto bytes = static_cast<hsize_t>(8 * all_.between(8, all_.one_in(4) ? 8000 : 500));
-  const auto layout = [this] {
-    return all_.one_in(2) ? Layout::chunked : Layout::contiguous;
-  };
+  const auto layout = [this] { return all_.one_in(2) ? Layout::chunked : Layout::contiguous; };
   if (add_plain(file, layout(), bytes, all_.one_in(2)) == nullptr) return;
   write_apart(file, *file.sets.back());
   for (std::int64_t n = all_.between(1, 3); n > 0; --n) {

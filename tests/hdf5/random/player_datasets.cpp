@@ -104,8 +104,8 @@ void Player::create_dataset() {
   set->most = set->dims;
   if (set->layout == Layout::chunked) {
     for (std::size_t d = 0; d < set->most.size(); ++d) {
-      // In the latest format HDF5 (1.14.5, one rank suffices) numbers filtered chunks that are written together
-      // by the extent of today, and looks for them by the largest one.
+      // In the latest format HDF5 (1.14.5, one rank suffices) numbers filtered chunks that are written
+      // together by the extent of today, and looks for them by the largest one.
       if (d > 0 && set->filtered && file.latest) break;
       if (all_.one_in(2)) set->most[d] = all_.one_in(3) ? set->most[d] * 2 : H5S_UNLIMITED;
     }

@@ -55,7 +55,8 @@ Setting draw_setting(const ProgramOptions& options, int ranks) {
   setting.hints = dice.pick(sizes);
   setting.hints += dice.pick(nodes);
   setting.hints += dice.pick(bypass);
-  if (ranks > 1) setting.hints += setting.kind == Kind::at_once ? dice.pick(long_delays) : dice.pick(short_delays);
+  if (ranks > 1)
+    setting.hints += setting.kind == Kind::at_once ? dice.pick(long_delays) : dice.pick(short_delays);
   if (options.commit) setting.hints += std::string("forebay_mode=commit;") + dice.pick(pools);
   setting.hints += options.hints;
   return setting;

@@ -9,11 +9,11 @@ namespace test {
 struct ProgramOptions {
   std::uint64_t seed = 1;
   int steps = 20;
-  std::string hints;   ///< besides those that the seed chooses
+  std::string hints;    ///< besides those that the seed chooses
   bool commit = false;  ///< writes are kept, as many as the seed chooses
-  bool bytes = false;  ///< also run it twice on the stock driver, and compare bytes where those agree
-  bool aloud = false;  ///< rank 0 says what it does
-  bool keep = false;   ///< files stay
+  bool bytes = false;   ///< also run it twice on the stock driver, and compare bytes where those agree
+  bool aloud = false;   ///< rank 0 says what it does
+  bool keep = false;    ///< files stay
 };
 
 enum class Outcome {
