@@ -88,7 +88,7 @@ theirs=$(version_in "$source/src/H5public.h")
 
 # ---- build
 
-cflags=(-w -O1 -DH5_HAVE_TEST_API "${cflags[@]}" -I"$work" -I"$source/src" -I"$source/src/H5FDsubfiling" -I"$source/test" -I"$source/testpar")
+cflags=(-w -O1 -DNDEBUG -DH5_HAVE_TEST_API "${cflags[@]}" -I"$work" -I"$source/src" -I"$source/src/H5FDsubfiling" -I"$source/test" -I"$source/testpar")
 echo "const char *config_srcdir = \"$source/test\";" >"$work/H5srcdir_str.h"
 
 of_testphdf5=(t_dset t_file t_file_image t_mdset t_ph5basic t_coll_chunk t_span_tree t_chunk_alloc t_filter_read t_prop t_coll_md t_oflush)
