@@ -79,13 +79,11 @@ void show_hints(hid_t fapl, MPI_Info used) {
   if (H5Pexist(fapl, property) > 0) H5Pset(fapl, property, &used);
 }
 
-/// Has HDF5 write its metadata together, as one request, where small writes of many ranks cost: HDF5 reads
-/// this from the access list after the driver has opened the file. All ranks decide alike.
+/// Has HDF5 write its metadata together, as one request: HDF5 reads this from the access list after the
+/// driver has opened the file. All ranks decide alike.
 void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
-  const Settings& settings = f.core->settings();
-  const bool together = settings.metadata == Metadata::collective ||
-                        (settings.metadata == Metadata::automatic && settings.storage == StorageKind::mpiio);
-  if (together && f.ranks > 1) H5Pset_coll_metadata_write(fapl, true);
+  if (f.core->settings().metadata == Metadata::collective && f.ranks > 1)
+    H5Pset_coll_metadata_write(fapl, true);
 }
 
 /// Settings of the file, agreed on: a rank whose hints are wrong, or whose config could not be read

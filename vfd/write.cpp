@@ -2,6 +2,10 @@
 // one returns on no rank before they are there from all ranks. In commit mode so do metadata, what comes by
 // vector (fill values of chunks, and filtered chunks: HDF5 counts on their being there), and what comes byte
 // by byte (rank 0's fill values of a contiguous dataset: the others write data over them next).
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "driver.hpp"
 #include "engine/agreement.hpp"
 #include "errors.hpp"
@@ -23,7 +27,9 @@ Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
 }
 
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
-Status write_request(DriverFile& f, Request& request, Status status, When when) {
+/// `agree_max`: as in File::write_all.
+Status write_request(DriverFile& f, Request& request, Status status, When when,
+                     std::span<std::int64_t> agree_max = {}) {
   std::span<const Put> puts;
   if (status.ok()) {
     status = contained([&] {
@@ -39,7 +45,7 @@ Status write_request(DriverFile& f, Request& request, Status status, When when) 
   } else if (collective) {
     // Also where the program asked for individual transfers within a collective call: all ranks are here all
     // the same.
-    Status written = f.core->write_all(puts, {}, when);
+    Status written = f.core->write_all(puts, agree_max, when);
     if (f.sync_required) written.update(f.core->sync());
     status.update(std::move(written));
   } else if (!puts.empty()) {
@@ -93,9 +99,10 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
   return guarded("write_vector", [&]() -> Status {
     Request request(Direction::write);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
-    const bool alone = !f.collective();
-    status = write_request(f, request, std::move(status), When::before_return);
-    return alone && count > 0 ? without_leaving_others(f, types[0], std::move(status)) : status;
+    // Together, ranks that have none of it do not know that it is metadata.
+    std::array<std::int64_t, 1> metadata{count > 0 && types[0] != H5FD_MEM_DRAW ? 1 : 0};
+    status = write_request(f, request, std::move(status), When::before_return, metadata);
+    return metadata[0] != 0 ? without_leaving_others(f, H5FD_MEM_DEFAULT, std::move(status)) : status;
   });
 }
 

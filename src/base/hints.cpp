@@ -110,12 +110,10 @@ const auto& entries() {
              "failing: for tests."},
             &Settings::storage},
       Entry{
-          {"forebay_metadata", "automatic | independent | collective", "automatic",
+          {"forebay_metadata", "collective | independent", "collective",
            "How HDF5 writes its own data. collective: all of a flush or close together, in few large writes "
            "(H5Pset_coll_metadata_write, set on the access list at open). independent: as the program says, "
-           "by default "
-           "each rank a share in small writes. automatic: collective where MPI-IO writes the file "
-           "(forebay_storage)."},
+           "by default each rank a share in small writes."},
           &Settings::metadata},
       Entry{{"forebay_stats", "a path", "",
              "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run "
@@ -174,9 +172,8 @@ constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::a
                                    Word<StorageKind>{"posix", StorageKind::posix},
                                    Word<StorageKind>{"null", StorageKind::null},
                                    Word<StorageKind>{"failing", StorageKind::failing}};
-constexpr std::array metadata_words{
-    Word<Metadata>{"automatic", Metadata::automatic}, Word<Metadata>{"auto", Metadata::automatic},
-    Word<Metadata>{"independent", Metadata::independent}, Word<Metadata>{"collective", Metadata::collective}};
+constexpr std::array metadata_words{Word<Metadata>{"collective", Metadata::collective},
+                                    Word<Metadata>{"independent", Metadata::independent}};
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 
