@@ -110,10 +110,12 @@ const auto& entries() {
              "failing: for tests."},
             &Settings::storage},
       Entry{
-          {"forebay_metadata", "collective | independent", "collective",
-           "How HDF5 writes its own data. collective: all of a flush or close together, in few large writes "
-           "(H5Pset_coll_metadata_write, set on the access list at open). independent: as the program says, "
-           "by default each rank a share in small writes."},
+          {"forebay_metadata", "independent | collective", "independent",
+           "How HDF5 writes its own data. independent: as the program says, by default each rank a share in "
+           "small writes. collective: all of a flush or close together, in few large writes, which helps "
+           "files "
+           "of many datasets (H5Pset_coll_metadata_write, set on the access list at open, where programs can "
+           "see it)."},
           &Settings::metadata},
       Entry{{"forebay_stats", "a path", "",
              "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run "

@@ -10,8 +10,8 @@ enum class Link { automatic, put, message };  ///< how packed bytes cross betwee
 /// null walks and discards; failing is for tests. An open file's is never automatic.
 enum class StorageKind { automatic, mpiio, posix, null, failing };
 enum class Mode { strict, commit };  ///< when bytes must be in the file
-/// How a library's own data is written: by all ranks together, or by each rank for itself.
-enum class Metadata { collective, independent };
+/// How a library's own data is written: as the program says, or by all ranks together.
+enum class Metadata { independent, collective };
 
 /// Defaults are the hint table's defaults (base/hints.cpp holds names, ranges and meanings). Sizes are bytes.
 struct Settings {
@@ -19,7 +19,7 @@ struct Settings {
   Mode mode = Mode::strict;                      ///< forebay_mode
   StorageKind storage = StorageKind::automatic;  ///< forebay_storage
   Link link = Link::automatic;                   ///< forebay_link
-  Metadata metadata = Metadata::collective;      ///< forebay_metadata
+  Metadata metadata = Metadata::independent;     ///< forebay_metadata
   std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 512 KiB
   std::int64_t window_bytes =
       0;  ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe
