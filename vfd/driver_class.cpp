@@ -42,7 +42,7 @@ haddr_t get_eoa(const H5FD_t* file, H5FD_mem_t type) {
   const DriverFile& f = driver_file(file);
   if (f.stock != nullptr) return f.stock->cls->get_eoa(f.stock, type);
   // A failure is kept for the next flush or close.
-  if (f.watches_space && f.freed.asked(type, f.context->get_ring())) {
+  if (f.watches_space && f.freed.asked(type, f.context->get_ring(), __builtin_return_address(0))) {
     (void)contained([&] {
       f.core->space_freed();
       return Status{};

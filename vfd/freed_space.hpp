@@ -3,6 +3,10 @@
 
 #include <H5FDdevelop.h>
 
+#include <array>
+#include <cstddef>
+#include <utility>
+
 namespace forebay::hdf5 {
 
 /// Sees the questions for the end of the allocated space. Before a piece of raw data's space can be used
@@ -11,26 +15,22 @@ namespace forebay::hdf5 {
 /// metadata cache's ring in the API context is one of the free-space managers'; every rank that takes part in
 /// the (collective) call does. Allocation asks in the same way. Nothing else does, but for the query of free
 /// space, which any rank may make alone: it asks for all kinds, one after the other.
+///
+/// A transfer asks, too, to check its range. Within the managers' own work (free space that is kept in the
+/// file) HDF5 may write metadata, each rank its share, and global heaps count as raw data there: who asks
+/// tells these apart.
 class FreedSpace {
  public:
-  /// Whether this question may mean that raw data's space is freed (or allocated).
-  bool asked(H5FD_mem_t kind, int ring) {
-    if (ring != kRingOfRawFreeSpace && ring != kRingOfMetadataFreeSpace) {
-      query_ = H5FD_MEM_DEFAULT;
-      return false;
-    }
-    const bool querying =
-        kind == H5FD_MEM_SUPER || (query_ != H5FD_MEM_DEFAULT && static_cast<int>(kind) == query_ + 1);
-    query_ = querying ? kind : H5FD_MEM_DEFAULT;
-    return kind == H5FD_MEM_DRAW && !querying;
-  }
+  /// Whether this question may mean that raw data's space is freed (or allocated). `caller`: an address in
+  /// the function that asks the driver.
+  bool asked(H5FD_mem_t kind, int ring, const void* caller);
 
  private:
-  // H5C_RING_RDFSM and H5C_RING_MDFSM, which are in no public header.
-  static constexpr int kRingOfRawFreeSpace = 2;
-  static constexpr int kRingOfMetadataFreeSpace = 3;
+  bool is_transfer(const void* caller);
 
-  H5FD_mem_t query_ = H5FD_MEM_DEFAULT;  // the kind that a query of all kinds has come to
+  H5FD_mem_t query_ = H5FD_MEM_DEFAULT;                    // the kind that a query of all kinds has come to
+  std::array<std::pair<const void*, bool>, 8> callers_{};  // those looked up last
+  std::size_t oldest_ = 0;
 };
 
 }  // namespace forebay::hdf5
