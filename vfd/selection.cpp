@@ -20,20 +20,23 @@ std::int64_t Shape::end() const {
 Status shape_of(hid_t space, Shape& shape) {
   const Status failure{Code::bad_argument, "HDF5 does not tell what is selected in a dataspace"};
   const hssize_t elements = H5Sget_select_npoints(space);
-  const H5S_sel_type type = H5Sget_select_type(space);
-  shape.rank = H5Sget_simple_extent_ndims(space);
-  if (elements < 0 || type == H5S_SEL_ERROR || shape.rank < 0) return failure;
+  if (elements < 0) return failure;
   shape.elements = elements;
-  shape.kind = Shape::Kind::none;
+  shape.rank = 0;
+  shape.kind = elements == 0 ? Shape::Kind::none : Shape::Kind::contiguous;
   if (elements == 0) return {};
-  shape.kind = Shape::Kind::contiguous;
-  if (shape.rank == 0) return {};
 
+  // Few questions: a small write takes not much longer than some of them.
   std::array<hsize_t, H5S_MAX_RANK> extent{};
   std::array<hsize_t, H5S_MAX_RANK> low{};
   std::array<hsize_t, H5S_MAX_RANK> high{};
-  if (H5Sget_simple_extent_dims(space, extent.data(), nullptr) < 0 ||
-      H5Sget_select_bounds(space, low.data(), high.data()) < 0) {
+  shape.rank = H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  const H5S_sel_type type = H5Sget_select_type(space);
+  if (type == H5S_SEL_ERROR || shape.rank < 0) return failure;
+  if (shape.rank == 0) return {};
+  if (type == H5S_SEL_ALL) {
+    for (int d = 0; d < shape.rank; ++d) high[d] = extent[d] - 1;
+  } else if (H5Sget_select_bounds(space, low.data(), high.data()) < 0) {
     return failure;
   }
   std::int64_t box = 1;
