@@ -42,6 +42,9 @@ Status write_request(DriverFile& f, Request& request, Status status, When when,
   if (f.atomic()) {
     status.update(collective ? f.core->flush() : f.core->flush_alone());
     status.update(write_atomic(f, puts, request.memory(), collective));
+    if (collective && !agree_max.empty())
+      MPI_Allreduce(MPI_IN_PLACE, agree_max.data(), static_cast<int>(agree_max.size()), MPI_INT64_T, MPI_MAX,
+                    f.comm);
   } else if (collective) {
     // Also where the program asked for individual transfers within a collective call: all ranks are here all
     // the same.

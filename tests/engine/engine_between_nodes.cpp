@@ -18,26 +18,6 @@ std::unique_ptr<File> open_between_nodes(const std::string& hints) {
                    true);
 }
 
-std::int64_t size_of(File& file) {
-  std::int64_t size = -1;
-  CHECK_OK(file.size(size));
-  return size;
-}
-
-Status put_alone(File& file, std::int64_t at, std::int64_t length, unsigned value) {
-  const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
-  RunListCursor cursor({{at, 0, length}});
-  MemorySource source(data.data());
-  const Put put{&cursor, &source};
-  return file.write({&put, 1});
-}
-
-bool holds(File& file, std::int64_t at, std::int64_t length, unsigned value) {
-  std::vector<std::byte> got(static_cast<std::size_t>(length));
-  return file.read_at(at, got.data(), length).ok() &&
-         std::all_of(got.begin(), got.end(), [&](std::byte b) { return b == static_cast<std::byte>(value); });
-}
-
 // Ranks put 100 bytes in turns, so that only all nodes together have whole stripes.
 void merged_when_flushed(const std::string& hints) {
   auto file = open_between_nodes("forebay_stripe_bytes=4k;forebay_pool_bytes=1m;" + hints);

@@ -88,6 +88,26 @@ inline bool holds_interleaved(File& file, std::int64_t begin, std::int64_t total
   return true;
 }
 
+inline std::int64_t size_of(File& file) {
+  std::int64_t size = -1;
+  CHECK_OK(file.size(size));
+  return size;
+}
+
+inline Status put_alone(File& file, std::int64_t at, std::int64_t length, unsigned value) {
+  const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
+  RunListCursor cursor({{at, 0, length}});
+  MemorySource source(data.data());
+  const Put put{&cursor, &source};
+  return file.write({&put, 1});
+}
+
+inline bool holds(File& file, std::int64_t at, std::int64_t length, unsigned value) {
+  std::vector<std::byte> got(static_cast<std::size_t>(length));
+  return file.read_at(at, got.data(), length).ok() &&
+         std::all_of(got.begin(), got.end(), [&](std::byte b) { return b == static_cast<std::byte>(value); });
+}
+
 inline void fresh(const char* path, MPI_Comm comm = MPI_COMM_WORLD) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

@@ -17,26 +17,6 @@ std::unique_ptr<File> open_on_node(const std::string& hints) {
   return open_file(MPI_COMM_WORLD, "node.dat", "forebay_mode=commit;" + hints, nullptr, Keeping::by_node);
 }
 
-std::int64_t size_of(File& file) {
-  std::int64_t size = -1;
-  CHECK_OK(file.size(size));
-  return size;
-}
-
-Status put_alone(File& file, std::int64_t at, std::int64_t length, unsigned value) {
-  const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
-  RunListCursor cursor({{at, 0, length}});
-  MemorySource source(data.data());
-  const Put put{&cursor, &source};
-  return file.write({&put, 1});
-}
-
-bool holds(File& file, std::int64_t at, std::int64_t length, unsigned value) {
-  std::vector<std::byte> got(static_cast<std::size_t>(length));
-  return file.read_at(at, got.data(), length).ok() &&
-         std::all_of(got.begin(), got.end(), [&](std::byte b) { return b == static_cast<std::byte>(value); });
-}
-
 void kept_until_flushed() {
   auto file = open_on_node("forebay_stripe_bytes=4k");
   CHECK(file->commits());
