@@ -82,7 +82,7 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
   options.settings = std::move(plan.settings);
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
-  const Status status = File::open(comm, options, file.core);
+  const Status status = CoreFile::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
     int rank = 0;

@@ -8,7 +8,7 @@
 
 #include "abi_1_12.hpp"
 #include "attached_buffer.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "pending.hpp"
 #include "records.hpp"
 #include "selection.hpp"
@@ -38,7 +38,7 @@ struct OpenFile {
   const DriverTable& stock;
   void* const stock_file;
 
-  std::unique_ptr<File> core;
+  std::unique_ptr<CoreFile> core;
   int cdf_format = 1;  ///< 1, 2 or 5
   bool in_define = false;
   bool independent = false;

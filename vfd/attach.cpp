@@ -9,7 +9,7 @@
 
 #include "config.hpp"
 #include "engine/agreement.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "driver.hpp"
 #include "engine/agreement.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/status.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "forebay/hdf5.h"
 #include "freed_space.hpp"
 #include "library.hpp"
@@ -20,7 +20,7 @@ struct DriverFile {
   H5FD_t pub{};
   MPI_File handle = MPI_FILE_NULL;
 
-  std::unique_ptr<File> core;  ///< null where the stock driver does the work
+  std::unique_ptr<CoreFile> core;  ///< null where the stock driver does the work
   H5FD_t* stock = nullptr;  ///< the stock driver's file, where Forebay is off or refused to serve this file
   const ApiContext* context = nullptr;
   MPI_Info info =

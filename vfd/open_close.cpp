@@ -147,7 +147,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get());
   }
 
-  Status status = File::open(comm.get(), options, f.core);
+  Status status = CoreFile::open(comm.get(), options, f.core);
   if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
     if (f.rank == 0) warn_once("HDF5 runs on its stock driver: " + status.message());
     // Forebay may have created the file before it refused.

@@ -19,8 +19,8 @@ constexpr std::int64_t kShare = 4 << 20;
 /// Gathers the request's bytes in the order of its runs, by at most kShare of them.
 class Packer {
  public:
-  explicit Packer(std::span<const Put> puts) : puts_(puts) {
-    for (const Put& put : puts_) put.cursor->start(std::int64_t{1} << 40);
+  explicit Packer(std::span<const Get> gets) : gets_(gets) {
+    for (const Get& get : gets_) get.cursor->start(std::int64_t{1} << 40);
   }
   /// Calls move(run, place in the share) until the share is full or all is taken; the share's length.
   template <class Move>
@@ -39,33 +39,29 @@ class Packer {
 
  private:
   bool refill() {
-    while (at_ == count_ && put_ < puts_.size()) {
+    while (at_ == count_ && get_ < gets_.size()) {
       at_ = 0;
-      count_ = puts_[put_].cursor->take(kNoOffset, batch_);
-      if (count_ == 0) ++put_;
+      count_ = gets_[get_].cursor->take(kNoOffset, batch_);
+      if (count_ == 0) ++get_;
     }
     return at_ < count_;
   }
 
-  std::span<const Put> puts_;
-  std::size_t put_ = 0;
+  std::span<const Get> gets_;
+  std::size_t get_ = 0;
   std::array<Run, 512> batch_;
   std::size_t at_ = 0;
   std::size_t count_ = 0;
 };
 
 /// This rank's part; others may wait for it afterwards, so no exception leaves.
-Status read_puts(DriverFile& f, std::span<const Put> puts, std::byte* memory) {
-  return contained([&] {
-    Status done;
-    for (const Put& put : puts) done.update(f.core->read(*put.cursor, memory));
-    return done;
-  });
+Status read_gets(DriverFile& f, std::span<const Get> gets) {
+  return contained([&] { return f.core->read(gets); });
 }
 
 /// All ranks read the same elements (HDF5 says so): rank 0 reads, the others receive. Their memory may look
 /// different, so the bytes travel in the file's order.
-Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory, Status status) {
+Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   // What other nodes keep, rank 0 cannot write by itself.
   if (f.core->commits()) f.core->meet();
@@ -76,8 +72,8 @@ Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory,
   });
   // Also the meeting before which all have written.
   if (Status all = agree_outcome(f.comm, prepared); !all.ok()) return all;
-  if (root && status.ok()) status = read_puts(f, puts, memory);
-  Packer packer(puts);
+  if (root && status.ok()) status = read_gets(f, gets);
+  Packer packer(gets);
   for (;;) {
     std::int64_t length = -1;
     if (root && status.ok()) {
@@ -98,10 +94,10 @@ Status read_on_root(DriverFile& f, std::span<const Put> puts, std::byte* memory,
 }
 
 Status read_request(DriverFile& f, Request& request, Status status) {
-  std::span<const Put> puts;
+  std::span<const Get> gets;
   if (status.ok()) {
     status = contained([&] {
-      puts = request.puts();
+      gets = request.gets();
       return Status{};
     });
   }
@@ -110,15 +106,15 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   const bool collective = f.collective();
   if (f.atomic()) {
     status.update(collective ? f.core->flush() : f.core->flush_alone());
-    status.update(read_atomic(f, puts, memory, collective));
+    status.update(read_atomic(f, gets, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
-    status = read_on_root(f, puts, memory, std::move(status));
+    status = read_on_root(f, gets, memory, std::move(status));
+  } else if (collective) {
+    // HDF5 writes chunks that a rank holds in its cache when it likes, also right before and after this: the
+    // ranks begin and end together.
+    status.update(f.core->read_all(gets));
   } else {
-    // HDF5 writes chunks that a rank holds in its cache when it likes, also right before and after this; with
-    // the stock driver the exchange between the ranks keeps that out of a collective read.
-    if (collective) f.core->meet();
-    status.update(read_puts(f, puts, memory));
-    if (collective) f.core->meet();
+    status.update(read_gets(f, gets));
   }
   status.update(request.failure());
   return status;
@@ -150,7 +146,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
     Request request(Direction::read);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
     if (Status status = f.core->flush_alone(); !status.ok()) return status;
-    return read_atomic(f, request.puts(), static_cast<std::byte*>(buffer), false);
+    return read_atomic(f, request.gets(), static_cast<std::byte*>(buffer), false);
   });
 }
 

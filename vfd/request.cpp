@@ -202,6 +202,12 @@ std::span<const Put> Request::puts() {
   return puts_;
 }
 
+std::span<const Get> Request::gets() {
+  sink_ = std::make_unique<MemorySink>(const_cast<std::byte*>(base_));
+  for (const Put& put : puts()) gets_.push_back({put.cursor, sink_.get()});
+  return gets_;
+}
+
 void Request::make_puts(std::vector<Segment> segments) {
   const bool in_any_order = disjoint(segments);
   std::vector<Segment> chain;

@@ -13,6 +13,8 @@
 
 #include "base/status.hpp"
 #include "pair_cursor.hpp"
+#include "request/get.hpp"
+#include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
 #include "request/put.hpp"
 
@@ -73,7 +75,10 @@ class Request {
   /// The puts of all that was added; later ones win where they overlap.
   std::span<const Put> puts();
 
-  /// Where the stream begins. For reading, cast from what HDF5 gave as writable.
+  /// The same for reading, of a request whose buffers HDF5 gave as writable.
+  std::span<const Get> gets();
+
+  /// Where the stream begins.
   const std::byte* memory() const { return base_; }
 
   /// What went wrong while cursors walked.
@@ -93,7 +98,9 @@ class Request {
   const std::byte* base_ = nullptr;
   std::deque<ChainCursor> cursors_;
   std::unique_ptr<MemorySource> source_;
+  std::unique_ptr<MemorySink> sink_;
   std::vector<Put> puts_;
+  std::vector<Get> gets_;
 };
 
 }  // namespace forebay::hdf5

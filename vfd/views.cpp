@@ -44,11 +44,12 @@ class Datatype {
 };
 
 /// All runs of a call, in the file's order, none longer than an MPI count.
-Status all_runs(std::span<const Put> puts, std::vector<Run>& runs) {
+template <class Item>  // Put or Get
+Status all_runs(std::span<const Item> items, std::vector<Run>& runs) {
   std::array<Run, 512> batch;
-  for (const Put& put : puts) {
-    put.cursor->start(std::int64_t{1} << 40);
-    while (const std::size_t n = put.cursor->take(kNoOffset, batch)) {
+  for (const Item& item : items) {
+    item.cursor->start(std::int64_t{1} << 40);
+    while (const std::size_t n = item.cursor->take(kNoOffset, batch)) {
       for (Run run : std::span(batch).first(n)) {
         while (run.length > 0) {
           const std::int64_t part = std::min<std::int64_t>(run.length, INT_MAX);
@@ -63,11 +64,12 @@ Status all_runs(std::span<const Put> puts, std::vector<Run>& runs) {
 }
 
 /// Memory by absolute address and file by offset, for one request of MPI-IO.
-Status describe(std::span<const Put> puts, const std::byte* base, Datatype& memory, Datatype& file,
+template <class Item>
+Status describe(std::span<const Item> items, const std::byte* base, Datatype& memory, Datatype& file,
                 int& count) {
   std::vector<Run> runs;
   count = 0;
-  if (Status status = all_runs(puts, runs); !status.ok()) return status;
+  if (Status status = all_runs(items, runs); !status.ok()) return status;
   if (runs.empty()) return {};
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.file < b.file; });
   std::vector<int> lengths(runs.size());
@@ -127,10 +129,11 @@ Status zero_last(const ViewTransfer& t, MPI_Count missing) {
   return outcome(error, "cannot zero what lies past the end of the file");
 }
 
-template <class Transfer>
-Status run_by_run(std::span<const Put> puts, const char* verb, const std::string& path, Transfer&& transfer) {
+template <class Item, class Transfer>
+Status run_by_run(std::span<const Item> items, const char* verb, const std::string& path,
+                  Transfer&& transfer) {
   std::vector<Run> runs;
-  if (Status status = all_runs(puts, runs); !status.ok()) return status;
+  if (Status status = all_runs(items, runs); !status.ok()) return status;
   for (const Run& run : runs) {
     if (const int error = transfer(run); error != MPI_SUCCESS) {
       return outcome(error, range_message(verb, path, run.file, run.length));
@@ -214,9 +217,9 @@ Status write_atomic(DriverFile& f, std::span<const Put> puts, const std::byte* b
   return status;
 }
 
-Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bool collective) {
+Status read_atomic(DriverFile& f, std::span<const Get> gets, std::byte* base, bool collective) {
   if (!collective) {
-    return run_by_run(puts, "read", f.core->path(), [&](const Run& run) {
+    return run_by_run(gets, "read", f.core->path(), [&](const Run& run) {
       MPI_Status done;
       const int error = MPI_File_read_at(f.handle, run.file, base + run.stream, static_cast<int>(run.length),
                                          MPI_BYTE, &done);
@@ -230,12 +233,12 @@ Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bo
   }
   // A file that ends within the request leaves what it does not hold: zero, as HDF5 expects.
   std::vector<Run> runs;
-  Status status = all_runs(puts, runs);
+  Status status = all_runs(gets, runs);
   for (const Run& run : runs) std::memset(base + run.stream, 0, static_cast<std::size_t>(run.length));
   Datatype memory;
   Datatype file;
   int count = 0;
-  if (status.ok()) status = describe(puts, base, memory, file, count);
+  if (status.ok()) status = describe(gets, base, memory, file, count);
   if (!status.ok()) count = 0;
   Status moved = set_view(f, 0, count > 0 ? file.get() : MPI_BYTE);
   if (moved.ok()) {

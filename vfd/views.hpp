@@ -29,6 +29,6 @@ Status read_view(DriverFile& f, const ViewTransfer& transfer, bool together, boo
 /// The puts as one MPI-IO request where all ranks are in the call, else run by run. `base` is where their
 /// stream begins.
 Status write_atomic(DriverFile& f, std::span<const Put> puts, const std::byte* base, bool collective);
-Status read_atomic(DriverFile& f, std::span<const Put> puts, std::byte* base, bool collective);
+Status read_atomic(DriverFile& f, std::span<const Get> gets, std::byte* base, bool collective);
 
 }  // namespace forebay::hdf5

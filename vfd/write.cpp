@@ -27,7 +27,7 @@ Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
 }
 
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
-/// `agree_max`: as in File::write_all.
+/// `agree_max`: as in CoreFile::write_all.
 Status write_request(DriverFile& f, Request& request, Status status, When when,
                      std::span<std::int64_t> agree_max = {}) {
   std::span<const Put> puts;

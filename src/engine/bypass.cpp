@@ -128,37 +128,53 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
   return flush();
 }
 
-Status Bypass::read(Cursor& cursor, std::byte* memory, Storage& storage, Counters& counters) {
-  const Extent hull = cursor.hull();
+Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
+  const Extent hull = get.cursor->hull();
   if (hull.empty()) return {};
-  cursor.start((hull.size() / 4096 + 2) * 4096);
+  get.cursor->start((hull.size() / 4096 + 2) * 4096);
+  std::byte* const direct = get.sink->direct();
   std::array<Run, kBatch> batch;
-  while (const std::size_t n = cursor.take(kNoOffset, batch)) {
+  while (const std::size_t n = get.cursor->take(kNoOffset, batch)) {
+    const std::span<Run> runs(batch.data(), n);
     for (std::size_t i = 0; i < n;) {
+      if (runs[i].length > kStaging) {
+        if (Status status = read_long(runs[i++], *get.sink, storage, counters); !status.ok()) return status;
+        continue;
+      }
       // A group: ascending runs near each other, within one staging buffer.
-      const std::int64_t begin = batch[i].file;
-      std::int64_t end = begin + batch[i].length;
+      const std::int64_t begin = runs[i].file;
+      std::int64_t end = begin + runs[i].length;
       std::size_t last = i + 1;
-      while (last < n && batch[last].file >= end && batch[last].file - end <= kReadGap &&
-             batch[last].file + batch[last].length - begin <= kStaging) {
-        end = batch[last].file + batch[last].length;
+      while (last < n && runs[last].file >= end && runs[last].file - end <= kReadGap &&
+             runs[last].file + runs[last].length - begin <= kStaging) {
+        end = runs[last].file + runs[last].length;
         ++last;
       }
       ++counters.reads;
       counters.read_bytes += end - begin;
-      if (last == i + 1) {
-        if (Status status = storage.read(begin, memory + batch[i].stream, end - begin); !status.ok())
-          return status;
-      } else {
-        std::byte* const buffer = staging();
-        if (Status status = storage.read(begin, buffer, end - begin); !status.ok()) return status;
-        for (std::size_t k = i; k < last; ++k) {
-          std::memcpy(memory + batch[k].stream, buffer + (batch[k].file - begin),
-                      static_cast<std::size_t>(batch[k].length));
-        }
-      }
+      const bool alone = last == i + 1 && direct != nullptr;
+      std::byte* const to = alone ? direct + runs[i].stream : staging();
+      if (Status status = storage.read(begin, to, end - begin); !status.ok()) return status;
+      if (!alone) get.sink->consume(runs.subspan(i, last - i), to, begin);
       i = last;
     }
+  }
+  return {};
+}
+
+Status Bypass::read_long(Run run, Sink& sink, Storage& storage, Counters& counters) {
+  counters.read_bytes += run.length;
+  if (std::byte* const direct = sink.direct(); direct != nullptr) {
+    ++counters.reads;
+    return storage.read(run.file, direct + run.stream, run.length);
+  }
+  while (run.length > 0) {
+    // Parts end on a staging boundary of the file, so that the reads are aligned.
+    const Run part{run.file, run.stream, std::min(run.length, kStaging - run.file % kStaging)};
+    ++counters.reads;
+    if (Status status = storage.read(part.file, staging(), part.length); !status.ok()) return status;
+    sink.consume({&part, 1}, staging(), part.file);
+    run = {run.file + part.length, run.stream + part.length, run.length - part.length};
   }
   return {};
 }

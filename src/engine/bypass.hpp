@@ -8,6 +8,7 @@
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
+#include "request/get.hpp"
 #include "request/put.hpp"
 #include "storage/storage.hpp"
 
@@ -25,12 +26,12 @@ class Bypass {
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 
-  /// Reads a cursor's runs into memory + run.stream; near neighbours come by one read of what lies between as
-  /// well.
-  Status read(Cursor& cursor, std::byte* memory, Storage& storage, Counters& counters);
+  /// Reads one request; near neighbours come by one read of what lies between as well.
+  Status read(const Get& get, Storage& storage, Counters& counters);
 
  private:
   std::byte* staging();
+  Status read_long(Run run, Sink& sink, Storage& storage, Counters& counters);
 
   std::unique_ptr<std::byte[]> staging_;
 };

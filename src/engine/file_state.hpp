@@ -9,7 +9,7 @@
 
 #include "base/counters.hpp"
 #include "engine/bypass.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "engine/guess.hpp"
 #include "engine/kept_on_node.hpp"
 #include "engine/node_set.hpp"
@@ -26,7 +26,7 @@ std::string plain_path(const std::string& path);
 
 inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
 
-struct File::State {
+struct CoreFile::State {
   FileOptions options;
   Settings settings;
   std::shared_ptr<NodeSet> nodes;
@@ -51,6 +51,8 @@ struct File::State {
   Status write_now(std::span<const Put> puts);
   Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
+  /// Independent: what this rank, or its node, keeps of a range goes to the file.
+  Status write_kept(Extent range);
   void agree_least(Window* window, std::span<std::int64_t> values);
 
   // write_behind.cpp

@@ -11,8 +11,8 @@
 
 namespace forebay {
 
-Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
-                                      std::span<std::int64_t> agree_max, When when) {
+Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine,
+                                          std::span<std::int64_t> agree_max, When when) {
   // As the least of each value.
   enum : std::size_t { kWell, kSmall, kKept, kOwn };
   static_assert(kOwn + kMostAgreed <= NodeWindow::kMostAgreed);
@@ -75,7 +75,7 @@ Status File::State::write_all_on_node(std::span<const Put> puts, Status mine,
   return flush_together(rest, std::move(mine), {});
 }
 
-Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
+Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when) {
   if (when == When::before_return || on_node->resting) {
     for (const Put& put : puts) on_node->segments.discard(*put.cursor);
     return write_now(puts);
@@ -102,7 +102,7 @@ Status File::State::write_alone_on_node(std::span<const Put> puts, When when) {
   return status;
 }
 
-Status File::State::flush_segments() {
+Status CoreFile::State::flush_segments() {
   Status status;
   if (nodes->topology().nodes == 1) {
     {
@@ -125,7 +125,7 @@ Status File::State::flush_segments() {
   return status;
 }
 
-Status File::State::flush_node() {
+Status CoreFile::State::flush_node() {
   on_node->flushed();
   std::int64_t kept = ~on_node->segments.kept();
   Window* window = nullptr;
@@ -141,12 +141,12 @@ Status File::State::flush_node() {
   return status;
 }
 
-void File::State::meet_on_node() {
+void CoreFile::State::meet_on_node() {
   // A reader of what could not be written finds out by himself, and sync tells everybody.
   deferred.update(flush_node());
 }
 
-Status File::State::start_keeping() {
+Status CoreFile::State::start_keeping() {
   const std::string path = plain_path(options.path);
   if (options.keeping == Keeping::by_rank) {
     try {

@@ -35,7 +35,7 @@ class KeptOnNode final : public Holder {
 
   NodeSegments segments;
 
-  /// Nothing is kept now: see File::space_freed.
+  /// Nothing is kept now: see CoreFile::space_freed.
   bool resting = false;
 
  private:

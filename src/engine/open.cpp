@@ -73,8 +73,8 @@ std::string plain_path(const std::string& path) {
   return path.substr(colon + 1);
 }
 
-Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<File>& out) {
-  std::unique_ptr<File> file(new File);
+Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
+  std::unique_ptr<CoreFile> file(new CoreFile);
   State& s = *file->state_;
   s.options = options;
   s.options.info = MPI_INFO_NULL;  // the caller may free it
@@ -134,7 +134,7 @@ Status File::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<Fil
   return {};
 }
 
-void File::State::choose_layout() {
+void CoreFile::State::choose_layout() {
   const Topology& t = nodes->topology();
   std::int64_t stripe = settings.stripe_bytes;
   if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
@@ -156,7 +156,7 @@ void File::State::choose_layout() {
 
 // By pwrite where that is wanted, or where it is safe for certain and so nothing is lost by it: MPI-IO
 // libraries lock and unlock at each write. All ranks one way: never both on one file.
-Status File::State::open_posix(const std::string& path, bool writable) {
+Status CoreFile::State::open_posix(const std::string& path, bool writable) {
   const bool chosen = settings.storage == StorageKind::posix;
   std::string kind;
   const bool coherent = coherent_file_system(path, kind);
@@ -179,7 +179,7 @@ Status File::State::open_posix(const std::string& path, bool writable) {
   return {};
 }
 
-Status File::State::open_storage(bool writable) {
+Status CoreFile::State::open_storage(bool writable) {
   const std::string path = plain_path(options.path);
   if (settings.storage == StorageKind::posix || settings.storage == StorageKind::automatic) {
     if (Status status = open_posix(path, writable); !status.ok()) return status;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/hints.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 
 namespace forebay {
 

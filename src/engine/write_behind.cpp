@@ -122,7 +122,7 @@ void WriteBehind::write_out(bool in_signal) noexcept {
 
 // ---- collective ----
 
-struct File::State::Agreement {
+struct CoreFile::State::Agreement {
   Extent fresh;  ///< all ranks' puts of this call
   Extent held;   ///< what all ranks keep from earlier ones
   int shift = 0;
@@ -131,9 +131,9 @@ struct File::State::Agreement {
   bool all_together = false;  ///< nobody keeps independent puts
 };
 
-File::State::Agreement File::State::agree_on_keeping(Window* window, std::span<const Put> puts,
-                                                     const Status& mine, bool keeps,
-                                                     std::span<std::int64_t> agree_max) {
+CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std::span<const Put> puts,
+                                                             const Status& mine, bool keeps,
+                                                             std::span<std::int64_t> agree_max) {
   const StageTimer timer(counters, Stage::agree);
   std::array<std::int64_t, kAgreed + kMostAgreed> values{};
   Extent fresh{kNoOffset, 0};
@@ -171,8 +171,8 @@ File::State::Agreement File::State::agree_on_keeping(Window* window, std::span<c
 }
 
 // One flush and its outcome on all ranks, which have met before and meet at its end.
-Status File::State::run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull,
-                              int shift) {
+Status CoreFile::State::run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull,
+                                  int shift) {
   if (!hull.empty() && window != nullptr) {
     FlushRun run(flush_over(*window), puts);
     mine.update(run.run(hull.begin, shift));
@@ -185,8 +185,8 @@ Status File::State::run_flush(Window* window, std::span<const Put> puts, Status 
   return well == 0 ? Status{} : spread_failure(comm.get(), mine);
 }
 
-Status File::State::write_behind(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
-                                 bool flush) {
+Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
+                                     std::span<std::int64_t> agree_max, bool flush) {
   WriteBehind& b = *behind;
   if (settings.storage == StorageKind::null) puts = {};
   bool keeps = !flush && b.rest == 0 && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
@@ -235,8 +235,8 @@ Status File::State::write_behind(std::span<const Put> puts, Status mine, std::sp
 }
 
 // What is kept, and `puts`, all of it within `hull` on all ranks.
-Status File::State::flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift,
-                              Status mine) {
+Status CoreFile::State::flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift,
+                                  Status mine) {
   WriteBehind& b = *behind;
   std::vector<Put> all;
   try {
@@ -258,7 +258,7 @@ Status File::State::flush_all(Window* window, std::span<const Put> puts, Extent 
 
 // ---- independent ----
 
-Status File::State::write_pool_alone() {
+Status CoreFile::State::write_pool_alone() {
   WriteBehind& b = *behind;
   if (b.pool.empty()) return {};
   Status status;
@@ -270,7 +270,7 @@ Status File::State::write_pool_alone() {
   return status;
 }
 
-Status File::State::write_behind_alone(std::span<const Put> puts) {
+Status CoreFile::State::write_behind_alone(std::span<const Put> puts) {
   WriteBehind& b = *behind;
   const auto keep = [&] {
     const StageTimer timer(counters, Stage::pool);

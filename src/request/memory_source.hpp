@@ -1,12 +1,10 @@
 // The source for data that lie in memory in stream order already: a copy, or a byte swap on the way.
 #pragma once
 
+#include "request/move_runs.hpp"
 #include "request/source.hpp"
 
 namespace forebay {
-
-/// Width in bytes of the elements whose byte order is turned round.
-enum class Swap : int { none = 1, two = 2, four = 4, eight = 8 };
 
 class MemorySource final : public Source {
  public:
@@ -14,7 +12,9 @@ class MemorySource final : public Source {
   explicit MemorySource(const void* memory, Swap swap = Swap::none)
       : memory_(static_cast<const std::byte*>(memory)), swap_(swap) {}
 
-  void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override;
+  void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
+    scatter_runs(runs, swap_, memory_, destination, origin);
+  }
   const std::byte* direct() const override { return swap_ == Swap::none ? memory_ : nullptr; }
 
  private:

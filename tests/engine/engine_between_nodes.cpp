@@ -12,7 +12,7 @@ using namespace forebay::test;
 
 namespace {
 
-std::unique_ptr<File> open_between_nodes(const std::string& hints) {
+std::unique_ptr<CoreFile> open_between_nodes(const std::string& hints) {
   fresh("nodes.dat");
   return open_file(MPI_COMM_WORLD, "nodes.dat", "forebay_mode=commit;" + hints, nullptr, Keeping::by_node,
                    true);

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/hints.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
+#include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
 #include "run_list_cursor.hpp"
 
@@ -34,9 +35,9 @@ inline void check(bool good, const char* what, int line, const std::string& deta
     check(outcome_.ok(), #x, __LINE__, outcome_.message()); \
   } while (false)
 
-inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
-                                       Status* outcome = nullptr, Keeping keeping = Keeping::by_rank,
-                                       bool tells_freed_space = false) {
+inline std::unique_ptr<CoreFile> open_file(MPI_Comm comm, const std::string& path, const std::string& hints,
+                                           Status* outcome = nullptr, Keeping keeping = Keeping::by_rank,
+                                           bool tells_freed_space = false) {
   FileOptions options;
   options.tells_freed_space = tells_freed_space;
   options.path = path;
@@ -44,8 +45,8 @@ inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, c
   options.driver = "test";
   options.keeping = keeping;
   Status status = parse_hints(options.settings, hints, Origin::call);
-  std::unique_ptr<File> file;
-  if (status.ok()) status = File::open(comm, options, file);
+  std::unique_ptr<CoreFile> file;
+  if (status.ok()) status = CoreFile::open(comm, options, file);
   if (outcome != nullptr)
     *outcome = status;
   else
@@ -55,7 +56,7 @@ inline std::unique_ptr<File> open_file(MPI_Comm comm, const std::string& path, c
 
 // Rank r of the communicator puts elements r, r + ranks, … of `total` bytes from `begin`; the value tells
 // element and salt.
-inline Status put_interleaved(File& file, std::int64_t begin, std::int64_t total, std::int64_t width,
+inline Status put_interleaved(CoreFile& file, std::int64_t begin, std::int64_t total, std::int64_t width,
                               unsigned salt) {
   const std::int64_t step = width * file.ranks();
   const std::int64_t first = width * file.rank();
@@ -76,7 +77,7 @@ inline Status put_interleaved(File& file, std::int64_t begin, std::int64_t total
   return file.write_all({&put, 1});
 }
 
-inline bool holds_interleaved(File& file, std::int64_t begin, std::int64_t total, unsigned salt) {
+inline bool holds_interleaved(CoreFile& file, std::int64_t begin, std::int64_t total, unsigned salt) {
   std::vector<std::byte> got(static_cast<std::size_t>(total));
   if (!file.read_at(begin, got.data(), total).ok()) return false;
   for (std::int64_t i = 0; i < total; ++i) {
@@ -88,13 +89,13 @@ inline bool holds_interleaved(File& file, std::int64_t begin, std::int64_t total
   return true;
 }
 
-inline std::int64_t size_of(File& file) {
+inline std::int64_t size_of(CoreFile& file) {
   std::int64_t size = -1;
   CHECK_OK(file.size(size));
   return size;
 }
 
-inline Status put_alone(File& file, std::int64_t at, std::int64_t length, unsigned value) {
+inline Status put_alone(CoreFile& file, std::int64_t at, std::int64_t length, unsigned value) {
   const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
   RunListCursor cursor({{at, 0, length}});
   MemorySource source(data.data());
@@ -102,7 +103,7 @@ inline Status put_alone(File& file, std::int64_t at, std::int64_t length, unsign
   return file.write({&put, 1});
 }
 
-inline bool holds(File& file, std::int64_t at, std::int64_t length, unsigned value) {
+inline bool holds(CoreFile& file, std::int64_t at, std::int64_t length, unsigned value) {
   std::vector<std::byte> got(static_cast<std::size_t>(length));
   return file.read_at(at, got.data(), length).ok() &&
          std::all_of(got.begin(), got.end(), [&](std::byte b) { return b == static_cast<std::byte>(value); });

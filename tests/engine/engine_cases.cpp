@@ -210,7 +210,9 @@ void independent() {
     const Put put{&cursor, &source};
     CHECK_OK(file->write({&put, 1}));
     std::vector<std::byte> back(3000);
-    CHECK_OK(file->read(cursor, back.data()));
+    MemorySink sink(back.data());
+    const Get get{&cursor, &sink};
+    CHECK_OK(file->read({&get, 1}));
     CHECK(back == data);
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -10,7 +10,7 @@ using namespace forebay::test;
 
 namespace {
 
-std::int64_t size_of(File& file) {
+std::int64_t size_of(CoreFile& file) {
   std::int64_t size = -1;
   CHECK_OK(file.size(size));
   return size;

@@ -12,7 +12,7 @@ using namespace forebay::test;
 
 namespace {
 
-std::unique_ptr<File> open_on_node(const std::string& hints) {
+std::unique_ptr<CoreFile> open_on_node(const std::string& hints) {
   fresh("node.dat");
   return open_file(MPI_COMM_WORLD, "node.dat", "forebay_mode=commit;" + hints, nullptr, Keeping::by_node);
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/hints.hpp"
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 #include "request/memory_source.hpp"
 #include "run_list_cursor.hpp"
 
@@ -116,8 +116,8 @@ void run_case(std::uint64_t seed, const std::string& path) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  std::unique_ptr<File> file;
-  if (const Status status = File::open(MPI_COMM_WORLD, options, file); !status.ok()) {
+  std::unique_ptr<CoreFile> file;
+  if (const Status status = CoreFile::open(MPI_COMM_WORLD, options, file); !status.ok()) {
     std::fprintf(stderr, "seed %lu: open: %s\n", seed, status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -1,5 +1,5 @@
 // The collective write and its agreements, independent access, and the report at close.
-#include "engine/file.hpp"
+#include "engine/core_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,9 +29,9 @@ constexpr std::int64_t kMostAlignment = 4096;
 
 }  // namespace
 
-File::File() : state_(std::make_unique<State>()) {}
+CoreFile::CoreFile() : state_(std::make_unique<State>()) {}
 
-File::~File() {
+CoreFile::~CoreFile() {
   // A driver that forgot to close loses its report, not its bytes.
   if (state_->behind && state_->storage) {
     if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
@@ -45,7 +45,7 @@ File::~File() {
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
-void File::State::discard(std::span<const Put> puts) {
+void CoreFile::State::discard(std::span<const Put> puts) {
   const StageTimer timer(counters, Stage::walk);
   std::array<Run, 512> batch;
   for (const Put& put : puts) {
@@ -57,7 +57,7 @@ void File::State::discard(std::span<const Put> puts) {
   }
 }
 
-Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
+Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
@@ -88,44 +88,44 @@ Status File::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_
   return s.flush_together(live, std::move(mine), agree_max);
 }
 
-Status File::flush() {
+Status CoreFile::flush() {
   State& s = *state_;
   if (s.on_node) return s.flush_node();
   return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
 }
 
-Status File::flush_alone() {
+Status CoreFile::flush_alone() {
   State& s = *state_;
   if (s.on_node) return s.on_node->segments.drain();
   return s.behind ? s.write_pool_alone() : Status{};
 }
 
-void File::space_freed() {
+void CoreFile::space_freed() {
   State& s = *state_;
   if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
   s.meet_on_node();
   s.on_node->resting = true;
 }
 
-void File::space_taken() {
+void CoreFile::space_taken() {
   if (state_->on_node) state_->on_node->resting = false;
 }
 
-bool File::commits() const {
+bool CoreFile::commits() const {
   return state_->behind != nullptr || state_->on_node != nullptr;
 }
 
-bool File::holds() const {
+bool CoreFile::holds() const {
   return state_->behind && !state_->behind->together.empty();
 }
 
-void File::count_at_exit(std::int64_t offset, int width, std::int64_t value) {
+void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t value) {
   if (state_->behind) state_->behind->count = {offset, width, value};
 }
 
 // The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
-Status File::State::flush_together(std::span<const Put> puts, Status mine,
-                                   std::span<std::int64_t> agree_max) {
+Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
+                                       std::span<std::int64_t> agree_max) {
   // One message: where the first byte lies, how runs are aligned, whether all is well, what everybody
   // guessed, and what the caller wants to know. Under MPI_MIN the complement of a value turns a maximum into
   // a minimum.
@@ -188,7 +188,7 @@ Status File::State::flush_together(std::span<const Put> puts, Status mine,
   return spread_failure(comm.get(), mine);
 }
 
-void File::State::agree_least(Window* window, std::span<std::int64_t> values) {
+void CoreFile::State::agree_least(Window* window, std::span<std::int64_t> values) {
   if (window != nullptr && nodes->topology().nodes == 1) {
     // On one node the window is faster than a message, several times over where ranks share cores.
     window->view->agree_least(values);
@@ -201,7 +201,7 @@ void File::State::agree_least(Window* window, std::span<std::int64_t> values) {
   }
 }
 
-Flush File::State::flush_over(Window& window) {
+Flush CoreFile::State::flush_over(Window& window) {
   const Topology& t = nodes->topology();
   Flush flush{*window.view, layout, *storage, counters, window.scratch, window.sequence};
   flush.rail = nodes->rail(settings.link);
@@ -212,7 +212,7 @@ Flush File::State::flush_over(Window& window) {
   return flush;
 }
 
-Status File::write(std::span<const Put> puts, When when) {
+Status CoreFile::write(std::span<const Put> puts, When when) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::write);
   ++s.counters.independent_writes;
@@ -226,7 +226,7 @@ Status File::write(std::span<const Put> puts, When when) {
   return s.write_now(puts);
 }
 
-Status File::State::write_now(std::span<const Put> puts) {
+Status CoreFile::State::write_now(std::span<const Put> puts) {
   Status status;
   for (const Put& put : puts) {
     status.update(bypass.write(put, layout.stripe_bytes(), *storage, counters));
@@ -235,7 +235,7 @@ Status File::State::write_now(std::span<const Put> puts) {
   return status;
 }
 
-Status File::write_at(std::int64_t offset, const void* data, std::int64_t length) {
+Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t length) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::write);
   const Piece piece{offset, static_cast<const std::byte*>(data), length};
@@ -244,33 +244,7 @@ Status File::write_at(std::int64_t offset, const void* data, std::int64_t length
   return s.storage->write({&piece, 1});
 }
 
-Status File::read_at(std::int64_t offset, void* data, std::int64_t length) {
-  State& s = *state_;
-  const StageTimer timer(s.counters, Stage::read);
-  if (s.behind) {
-    if (Status status = s.write_pool_alone(); !status.ok()) return status;
-  }
-  if (s.on_node) {
-    if (Status status = s.on_node->segments.drain({offset, offset + length}); !status.ok()) return status;
-  }
-  ++s.counters.reads;
-  s.counters.read_bytes += length;
-  return s.storage->read(offset, static_cast<std::byte*>(data), length);
-}
-
-Status File::read(Cursor& cursor, std::byte* memory) {
-  State& s = *state_;
-  const StageTimer timer(s.counters, Stage::read);
-  if (s.behind) {
-    if (Status status = s.write_pool_alone(); !status.ok()) return status;
-  }
-  if (s.on_node) {
-    if (Status status = s.on_node->segments.drain(cursor.hull()); !status.ok()) return status;
-  }
-  return s.bypass.read(cursor, memory, *s.storage, s.counters);
-}
-
-void File::meet() {
+void CoreFile::meet() {
   State& s = *state_;
   if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
   if (s.on_node) return s.meet_on_node();
@@ -282,7 +256,7 @@ void File::meet() {
     MPI_Barrier(s.comm.get());
 }
 
-Status File::size(std::int64_t& bytes) {
+Status CoreFile::size(std::int64_t& bytes) {
   MPI_Offset size = 0;
   const int error = MPI_File_get_size(state_->file.get(), &size);
   if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + path());
@@ -290,18 +264,18 @@ Status File::size(std::int64_t& bytes) {
   return {};
 }
 
-Status File::set_size(std::int64_t bytes) {
+Status CoreFile::set_size(std::int64_t bytes) {
   const int error = MPI_File_set_size(state_->file.get(), bytes);
   Status status;
   if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
   return agree_outcome(state_->comm.get(), status);
 }
 
-void File::defer(Status failure) {
+void CoreFile::defer(Status failure) {
   state_->deferred.update(std::move(failure));
 }
 
-Status File::sync() {
+Status CoreFile::sync() {
   const Status flushed = flush();
   const int error = MPI_File_sync(state_->file.get());
   Status status = state_->deferred;
@@ -310,7 +284,7 @@ Status File::sync() {
   return agree_outcome(state_->comm.get(), status);
 }
 
-Status File::close() {
+Status CoreFile::close() {
   State& s = *state_;
   Status status = std::move(s.deferred);
   s.deferred = {};
@@ -335,28 +309,28 @@ Status File::close() {
   return status;
 }
 
-MPI_Comm File::comm() const {
+MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }
-MPI_File File::handle() const {
+MPI_File CoreFile::handle() const {
   return state_->file.get();
 }
-int File::rank() const {
+int CoreFile::rank() const {
   return mpi::rank(state_->comm.get());
 }
-int File::ranks() const {
+int CoreFile::ranks() const {
   return mpi::size(state_->comm.get());
 }
-int File::nodes() const {
+int CoreFile::nodes() const {
   return state_->nodes->topology().nodes;
 }
-const std::string& File::path() const {
+const std::string& CoreFile::path() const {
   return state_->options.path;
 }
-const Settings& File::settings() const {
+const Settings& CoreFile::settings() const {
   return state_->settings;
 }
-Counters& File::counters() {
+Counters& CoreFile::counters() {
   return state_->counters;
 }
 

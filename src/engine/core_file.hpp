@@ -12,6 +12,7 @@
 #include "base/counters.hpp"
 #include "base/settings.hpp"
 #include "base/status.hpp"
+#include "request/get.hpp"
 #include "request/put.hpp"
 
 namespace forebay {
@@ -42,15 +43,15 @@ struct FileOptions {
 /// a rank has to give (nothing is fine). A failure of storage or exchange in a collective call is returned on
 /// every rank, on ranks that had no part in it with Code::peer. All functions are to be called by one thread
 /// at a time.
-class File {
+class CoreFile {
  public:
   /// Collective. Opens the file, and reserves the node's windows for this communicator on its first use. The
   /// communicator is duplicated. Code::no_shared_memory on every rank when a node cannot give its window.
-  static Status open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<File>& out);
+  static Status open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out);
 
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  ~CoreFile();
+  CoreFile(const CoreFile&) = delete;
+  CoreFile& operator=(const CoreFile&) = delete;
 
   /// Collective write of all ranks' puts. In strict mode the bytes are in the file on return, visible to all
   /// ranks; in commit mode they are, or they are copied and go there with a later flush. A collective flush
@@ -91,11 +92,15 @@ class File {
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 
-  /// Independent read of the puts' mirror: walks each cursor and copies file bytes to `memory + run.stream`.
-  Status read(Cursor& cursor, std::byte* memory);
+  /// Collective read of all ranks' gets: sees what any rank wrote before, and nothing that any of them writes
+  /// after it. Zero bytes are read past the end of the file.
+  Status read_all(std::span<const Get> gets);
 
-  /// Collective: before and after a read that all ranks make together, so that it sees what any of them wrote
-  /// before, and nothing that any of them writes next. Costs nothing where nobody can write.
+  /// Independent read of this rank's gets; comes after what this rank, or the node, keeps has been written.
+  Status read(std::span<const Get> gets);
+
+  /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
+  /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
   void meet();
 
   /// Size of the file in bytes, as this rank sees it now. Independent.
@@ -127,7 +132,7 @@ class File {
   Counters& counters();
 
  private:
-  File();
+  CoreFile();
   struct State;
   std::unique_ptr<State> state_;
 };

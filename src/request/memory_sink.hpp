@@ -1,0 +1,25 @@
+// The sink for data that belong into memory in stream order: a copy, or a byte swap on the way.
+#pragma once
+
+#include "request/move_runs.hpp"
+#include "request/sink.hpp"
+
+namespace forebay {
+
+class MemorySink final : public Sink {
+ public:
+  /// `memory` takes the stream from its first byte on.
+  explicit MemorySink(void* memory, Swap swap = Swap::none)
+      : memory_(static_cast<std::byte*>(memory)), swap_(swap) {}
+
+  void consume(std::span<const Run> runs, const std::byte* window, std::int64_t origin) override {
+    pick_runs(runs, swap_, window, origin, memory_);
+  }
+  std::byte* direct() const override { return swap_ == Swap::none ? memory_ : nullptr; }
+
+ private:
+  std::byte* memory_;
+  Swap swap_;
+};
+
+}  // namespace forebay
