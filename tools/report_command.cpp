@@ -107,6 +107,15 @@ void print_file(const json& file) {
        fmt::format(
            "{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
            counted(number(file.at("independent_writes")), "independent write", "independent writes")));
+  const json& gets = file.at("gets");
+  if (number(gets.at("requests")) > 0) {
+    line("program got",
+         fmt::format(
+             "{} of {}: {}, on average {}; {}", counted(number(gets.at("requests")), "request", "requests"),
+             human_bytes(number(gets.at("bytes"))), counted(number(gets.at("pieces")), "piece", "pieces"),
+             human_bytes(number(gets.at("average_piece_bytes"))),
+             counted(number(gets.at("collective_reads")), "collective read", "collective reads")));
+  }
   const json& kept = file.at("kept_over_calls");
   if (number(kept.at("requests")) > 0) {
     line("kept over calls",

@@ -11,7 +11,7 @@
 namespace forebay {
 
 /// Stages of a flush, for the time column of the report.
-enum class Stage : int { walk, pool, scatter, node_wait, exchange, write, read, agree, count };
+enum class Stage : int { walk, pool, scatter, node_wait, exchange, write, read, pick, agree, count };
 
 struct Counters {
   // what the program asked for
@@ -21,7 +21,11 @@ struct Counters {
   std::int64_t bytes = 0;  ///< bytes of those requests
   std::int64_t collective_flushes = 0;
   std::int64_t independent_writes = 0;  ///< calls
-  // of those, what commit mode kept beyond their calls
+  std::int64_t gets = 0;                ///< get requests that asked for bytes
+  std::int64_t get_pieces = 0;
+  std::int64_t get_bytes = 0;
+  std::int64_t collective_reads = 0;
+  // of the puts, what commit mode kept beyond their calls
   std::int64_t pooled_requests = 0;
   std::int64_t pooled_calls = 0;     ///< collective ones, in which all ranks kept theirs
   std::int64_t pool_conflicts = 0;   ///< flushes because a later call might overlap what was kept

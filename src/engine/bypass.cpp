@@ -12,16 +12,20 @@ constexpr std::int64_t kStaging = 1 << 20;
 // Runs nearer than this are cheaper read together than one by one (a read call against 2 GB/s).
 constexpr std::int64_t kReadGap = 8 << 10;
 constexpr std::size_t kBatch = 512;
+constexpr std::size_t kLook = 16;
 
-// Whether the request is one of long runs: a few tell, since selections are regular more often than not.
-bool long_runs(const Put& put, std::int64_t least) {
-  const Extent hull = put.cursor->hull();
-  if (hull.size() < least) return false;
-  std::array<Run, 16> first;
-  put.cursor->start((hull.size() / 4096 + 2) * 4096);
-  const std::size_t n = put.cursor->take(kNoOffset, first);
-  return n > 0 && std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
-                              [&](const Run& run) { return run.length >= least; });
+// Whether the request is one of long runs, or of few: the first ones tell, since selections are regular more
+// often than not.
+bool passes_by(Cursor& cursor, std::int64_t least, std::size_t few) {
+  const Extent hull = cursor.hull();
+  if (few == 0 && (least <= 0 || hull.size() < least)) return false;
+  std::array<Run, kLook> first;
+  cursor.start((hull.size() / 4096 + 2) * 4096);
+  const std::size_t n = cursor.take(kNoOffset, first);
+  if (n <= few && n < kLook) return true;
+  return least > 0 && n > 0 &&
+         std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
+                     [&](const Run& run) { return run.length >= least; });
 }
 
 }  // namespace
@@ -37,7 +41,7 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
   std::vector<char> chosen(puts.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    chosen[i] = long_runs(puts[i], least) ? 1 : 0;
+    chosen[i] = passes_by(*puts[i].cursor, least, 0) ? 1 : 0;
     any = any || chosen[i] != 0;
   }
   if (!any) return {};
@@ -128,6 +132,20 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
   return flush();
 }
 
+std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t least, std::size_t few) {
+  std::vector<Get> direct;
+  std::size_t out = 0;
+  for (const Get& get : gets) {
+    if (passes_by(*get.cursor, least, few)) {
+      direct.push_back(get);
+    } else {
+      gets[out++] = get;
+    }
+  }
+  gets.resize(out);
+  return direct;
+}
+
 Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
   const Extent hull = get.cursor->hull();
   if (hull.empty()) return {};
@@ -136,6 +154,8 @@ Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
   std::array<Run, kBatch> batch;
   while (const std::size_t n = get.cursor->take(kNoOffset, batch)) {
     const std::span<Run> runs(batch.data(), n);
+    counters.get_pieces += static_cast<std::int64_t>(n);
+    for (const Run& run : runs) counters.get_bytes += run.length;
     for (std::size_t i = 0; i < n;) {
       if (runs[i].length > kStaging) {
         if (Status status = read_long(runs[i++], *get.sink, storage, counters); !status.ok()) return status;

@@ -26,6 +26,10 @@ class Bypass {
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 
+  /// Takes those requests of a collective read out of `gets` that gain nothing from a window: of runs of at
+  /// least `least` bytes (0: none), or of at most `few` runs.
+  static std::vector<Get> take_out(std::vector<Get>& gets, std::int64_t least, std::size_t few);
+
   /// Reads one request; near neighbours come by one read of what lies between as well.
   Status read(const Get& get, Storage& storage, Counters& counters);
 

@@ -161,7 +161,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;
   {
     const StageTimer timer(counters, Stage::agree);
-    agree_least(window, {agreed.data(), kAgreed + agree_max.size()});
+    agree(window, {agreed.data(), kAgreed + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[kAgreed + i];
 
@@ -188,15 +188,19 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   return spread_failure(comm.get(), mine);
 }
 
-void CoreFile::State::agree_least(Window* window, std::span<std::int64_t> values) {
+void CoreFile::State::agree(Window* window, std::span<std::int64_t> least,
+                            std::span<std::int64_t> sums) {
   if (window != nullptr && nodes->topology().nodes == 1) {
     // On one node the window is faster than a message, several times over where ranks share cores.
-    window->view->agree_least(values);
+    window->view->agree(least, sums);
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN,
                   comm.get());
+    if (!sums.empty())
+      MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
+                    comm.get());
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 }

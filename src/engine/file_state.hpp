@@ -39,6 +39,7 @@ struct CoreFile::State {
   Guess guess;
   Status deferred;
   bool readable = true;
+  bool local = false;  ///< the file lies on this machine, and storage goes there without detours
   // in commit mode one of these
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
@@ -53,7 +54,9 @@ struct CoreFile::State {
   void discard(std::span<const Put> puts);
   /// Independent: what this rank, or its node, keeps of a range goes to the file.
   Status write_kept(Extent range);
-  void agree_least(Window* window, std::span<std::int64_t> values);
+  Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);
+  /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
+  void agree(Window* window, std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
 
   // write_behind.cpp
   /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:

@@ -17,7 +17,8 @@
 
 namespace forebay {
 
-class ActiveSet;
+template <class Item>
+class ActiveItems;
 
 /// Working memory of an aggregator, kept between flushes.
 struct FlushScratch {
@@ -78,7 +79,7 @@ class FlushRun {
   Status one_round(std::int64_t base, Extent hull);
 
   Flush f_;
-  std::unique_ptr<ActiveSet> active_;  // null where memory lacks
+  std::unique_ptr<ActiveItems<Put>> active_;  // null where memory lacks
   Status status_;
   std::int64_t guessed_pieces_ = 0, guessed_bytes_ = 0;
 };

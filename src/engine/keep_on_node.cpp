@@ -30,7 +30,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
   Status windowed = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree_least(window, {values.data(), kOwn + agree_max.size()});
+    agree(window, {values.data(), kOwn + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
   on_node->resting = false;
@@ -57,7 +57,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     }
     std::int64_t well = mine.ok() ? 0 : -1;
     const StageTimer timer(counters, Stage::agree);
-    agree_least(window, {&well, 1});
+    agree(window, {&well, 1});
     return well == 0 ? Status{} : spread_failure(comm.get(), mine);
   }
   std::vector<Put> rest;
@@ -132,7 +132,7 @@ Status CoreFile::State::flush_node() {
   Status status = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree_least(window, {&kept, 1});
+    agree(window, {&kept, 1});
   }
   on_node->resting = false;
   // Each knows of what it put itself.

@@ -171,6 +171,7 @@ Status CoreFile::State::open_posix(const std::string& path, bool writable) {
   settings.storage = all[0] != 0 && (chosen || all[1] != 0) ? StorageKind::posix : StorageKind::mpiio;
   if (settings.storage == StorageKind::posix) {
     storage = std::move(posix);
+    local = nodes->topology().nodes == 1 && local_file_system(path);
     return opened;
   }
   if (chosen && mpi::rank(comm.get()) == 0)

@@ -1,10 +1,27 @@
 // Reads: each rank for itself, or all together.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
 #include <vector>
 
 #include "engine/agreement.hpp"
+#include "engine/fetch.hpp"
 #include "engine/file_state.hpp"
 
 namespace forebay {
+namespace {
+
+constexpr std::int64_t kMostAlignment = 4096;
+// Where a read is a copy from this machine's memory more often than not, and costs a microsecond.
+constexpr std::int64_t kLongOnLocal = 32 << 10;
+constexpr std::size_t kFewOnLocal = 8;
+constexpr std::int64_t kGapOnLocal = 16 << 10;
+constexpr std::int64_t kGap = 128 << 10;
+// Where less than this part of a range is wanted, it is worth finding out which.
+constexpr std::int64_t kSparse = 4;
+
+}  // namespace
 
 Status CoreFile::State::write_kept(Extent range) {
   if (behind) return write_pool_alone();
@@ -23,6 +40,7 @@ Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
 Status CoreFile::read(std::span<const Get> gets) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::read);
+  s.counters.gets += static_cast<std::int64_t>(gets.size());
   Status status;
   for (const Get& get : gets) {
     if (!status.ok()) break;
@@ -33,8 +51,78 @@ Status CoreFile::read(std::span<const Get> gets) {
 }
 
 Status CoreFile::read_all(std::span<const Get> gets) {
-  meet();
-  return agree_outcome(state_->comm.get(), read(gets));
+  State& s = *state_;
+  ++s.counters.collective_reads;
+  s.counters.gets += static_cast<std::int64_t>(gets.size());
+  if (s.behind) {
+    if (Status status = flush(); !status.ok()) return status;
+  }
+  std::vector<Get> rest;
+  std::vector<Get> direct;
+  Status mine;
+  // Whatever this rank cannot do, the others wait for it below.
+  try {
+    rest.reserve(gets.size());
+    for (const Get& get : gets) {
+      if (!get.cursor->hull().empty()) rest.push_back(get);
+    }
+    const StageTimer timer(s.counters, Stage::walk);
+    direct =
+        Bypass::take_out(rest, s.local ? kLongOnLocal : s.settings.bypass_bytes, s.local ? kFewOnLocal : 0);
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for a collective read of " + s.options.path};
+    rest.clear();
+    direct.clear();
+  }
+  return s.fetch_together(rest, direct, std::move(mine));
+}
+
+// The first meeting is also that after which all that any rank wrote before is there, the last one that
+// before which nobody writes anything new (HDF5 writes chunks that a rank holds in its cache when it likes).
+Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine) {
+  enum : std::size_t { kFirst, kEnd, kAlignment, kKept, kAgreed };
+  std::array<std::int64_t, kAgreed> agreed{};  // the least of each
+  agreed[kFirst] = kNoOffset;
+  agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
+  std::int64_t end = 0;
+  std::int64_t bytes = 0;  // of all ranks
+  for (const Get& get : gets) {
+    const Extent hull = get.cursor->hull();
+    agreed[kFirst] = std::min(agreed[kFirst], hull.begin);
+    agreed[kAlignment] = std::min(agreed[kAlignment], get.cursor->alignment());
+    end = std::max(end, hull.end);
+    bytes += std::max<std::int64_t>(0, get.cursor->bytes());
+  }
+  agreed[kEnd] = ~end;
+  agreed[kKept] = on_node ? ~on_node->segments.kept() : ~std::int64_t{0};
+  Window* window = nullptr;
+  mine.update(nodes->window(layout.round_bytes(), window));
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree(window, agreed, {&bytes, 1});
+  }
+  if (on_node) on_node->resting = false;
+  if (~agreed[kKept] != 0) mine.update(flush_segments());
+
+  {
+    const StageTimer timer(counters, Stage::read);
+    for (const Get& get : direct) {
+      if (mine.ok()) mine = bypass.read(get, *storage, counters);
+    }
+  }
+  if (agreed[kFirst] != kNoOffset && window != nullptr) {
+    const Extent hull{agreed[kFirst], ~agreed[kEnd]};
+    FetchRun run(flush_over(*window), gets, local ? kGapOnLocal : kGap);
+    if (nodes->topology().nodes == 1 && bytes >= hull.size() / kSparse) {
+      mine.update(run.run_whole(hull));
+    } else {
+      mine.update(run.run(hull, std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]))));
+    }
+  }
+  const StageTimer timer(counters, Stage::agree);
+  std::int64_t well = mine.ok() ? 0 : -1;
+  agree(window, {&well, 1});
+  return well == 0 ? Status{} : spread_failure(comm.get(), mine);
 }
 
 }  // namespace forebay

@@ -157,7 +157,7 @@ CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std
   values[kKeep] = keeps ? 0 : -1;
   values[kTogether] = behind->alone ? -1 : 0;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kAgreed + i] = ~agree_max[i];
-  agree_least(window, {values.data(), kAgreed + agree_max.size()});
+  agree(window, {values.data(), kAgreed + agree_max.size()});
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kAgreed + i];
 
   Agreement agreed;
@@ -180,7 +180,7 @@ Status CoreFile::State::run_flush(Window* window, std::span<const Put> puts, Sta
   std::int64_t well = mine.ok() ? 0 : -1;
   {
     const StageTimer timer(counters, Stage::agree);
-    agree_least(window, {&well, 1});
+    agree(window, {&well, 1});
   }
   return well == 0 ? Status{} : spread_failure(comm.get(), mine);
 }

@@ -44,6 +44,24 @@ inline void mark_runs(std::uint64_t* words, std::uint8_t* summary, std::span<con
   }
 }
 
+/// Sets the bits of all granules that the runs touch, wherever they begin and end. Neighbouring runs of a
+/// reader mostly touch the same few.
+inline void mark_touched(std::uint64_t* words, std::uint8_t* summary, std::span<const Run> runs,
+                         std::int64_t origin, int shift) {
+  std::uint64_t known = ~std::uint64_t{0};
+  for (const Run& run : runs) {
+    const auto begin = static_cast<std::uint64_t>(run.file - origin);
+    const std::uint64_t first = begin >> shift;
+    const std::uint64_t last = (begin + static_cast<std::uint64_t>(run.length) - 1) >> shift;
+    if (first == known && last == known) continue;
+    for (std::uint64_t bit = first; bit <= last; ++bit) {
+      words[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+      summary[(bit >> 6) / kSummaryWords] = 1;
+    }
+    known = last;
+  }
+}
+
 /// Calls f(first_bit, bits) for every maximal run of set bits in [begin, end), ascending.
 template <class F>
 void for_each_bit_run(const std::uint64_t* words, std::int64_t begin, std::int64_t end, F&& f) {

@@ -86,6 +86,10 @@ void NodeWindow::mark(int parity, std::span<const Run> runs, std::int64_t origin
   mark_runs(words(rank_, parity), summary(rank_, parity), runs, origin, shift_);
 }
 
+void NodeWindow::mark_touched(int parity, std::span<const Run> runs, std::int64_t origin) {
+  forebay::mark_touched(words(rank_, parity), summary(rank_, parity), runs, origin, shift_);
+}
+
 void NodeWindow::barrier() {
   if (ranks_ == 1) return;
   const std::uint32_t generation = control_->generation.load(std::memory_order_acquire);
@@ -130,16 +134,20 @@ int NodeWindow::await_finish(int a, std::uint64_t sequence) {
   return slot.finish_code.load(std::memory_order_relaxed);
 }
 
-void NodeWindow::agree_least(std::span<std::int64_t> values) {
+void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    slots_[rank_].agreed[parity][i].store(values[i], std::memory_order_relaxed);
+  const auto slot = [&](int rank, std::size_t i) -> auto& { return slots_[rank].agreed[parity][i]; };
+  for (std::size_t i = 0; i < least.size(); ++i) slot(rank_, i).store(least[i], std::memory_order_relaxed);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    slot(rank_, least.size() + i).store(sums[i], std::memory_order_relaxed);
   barrier();
   for (int r = 0; r < ranks_; ++r) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = std::min(values[i], slots_[r].agreed[parity][i].load(std::memory_order_relaxed));
-    }
+    if (r == rank_) continue;
+    for (std::size_t i = 0; i < least.size(); ++i)
+      least[i] = std::min(least[i], slot(r, i).load(std::memory_order_relaxed));
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] += slot(r, least.size() + i).load(std::memory_order_relaxed);
   }
 }
 

@@ -45,6 +45,9 @@ class NodeWindow {
   /// Marks this rank's runs, whose bytes are in the buffer (the round begins at file offset `origin`).
   void mark(int parity, std::span<const Run> runs, std::int64_t origin);
 
+  /// Marks all granules that the runs touch.
+  void mark_touched(int parity, std::span<const Run> runs, std::int64_t origin);
+
   /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
   std::int64_t arrive(int parity, std::int64_t next);
 
@@ -55,9 +58,9 @@ class NodeWindow {
   /// Waits for all ranks, without data.
   void barrier();
 
-  /// The least of all ranks' values, entry by entry, in place (at most kMostAgreed of them, the same number
-  /// on every rank).
-  void agree_least(std::span<std::int64_t> values);
+  /// The least of all ranks' values, entry by entry, in place; and the sums of others (at most kMostAgreed of both
+  /// together, the same numbers on every rank).
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
   static constexpr std::size_t kMostAgreed = 16;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.

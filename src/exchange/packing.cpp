@@ -95,12 +95,11 @@ PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int 
   return plan;
 }
 
-void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
-                  const std::uint64_t* merged, const std::byte* window, std::byte* out) {
+void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+                  const std::uint64_t* merged, std::byte* out) {
   const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs)};
   std::memcpy(out, &prefix, sizeof prefix);
   std::byte* header = out + sizeof prefix;
-  std::byte* data = out + plan.header_bytes;
   if (plan.header == Header::bitmap) {
     for (const Segment& segment : segments) {
       const std::int64_t begin = (segment.begin - base) >> shift;
@@ -111,6 +110,7 @@ void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::
         header += sizeof word;
       }
     }
+    return;
   }
   std::int64_t index = 0;
   Stride stride{};
@@ -126,61 +126,57 @@ void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::
       stride.step = static_cast<std::uint32_t>(begin) - stride.begin;
     }
     ++index;
-    std::memcpy(data, window + (begin << shift), static_cast<std::size_t>(count << shift));
-    data += count << shift;
   });
   if (plan.header == Header::strided) std::memcpy(header, &stride, sizeof stride);
 }
 
-bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
-                    int shift, std::byte* window, std::uint64_t* merged) {
+void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+                  const std::uint64_t* merged, const std::byte* window, std::byte* out) {
+  pack_request(plan, segments, base, shift, merged, out);
+  std::byte* data = out + plan.header_bytes;
+  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+    std::memcpy(data, window + (begin << shift), static_cast<std::size_t>(count << shift));
+    data += count << shift;
+  });
+}
+
+namespace {
+
+/// Calls take(begin, count) for the runs of a header in the order of the data, as long as it returns true;
+/// `data` becomes what follows the header. False when the header is not well-formed, or take said so.
+template <class Take>
+bool parse_header(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                  int shift, const std::byte*& data, Take&& take) {
   Prefix prefix{};
   if (message.size() < sizeof prefix) return false;
   std::memcpy(&prefix, message.data(), sizeof prefix);
   const std::byte* header = message.data() + sizeof prefix;
-  const std::byte* end = message.data() + message.size();
-  const auto left = [&](const std::byte* at) { return static_cast<std::size_t>(end - at); };
+  const std::size_t left = message.size() - sizeof prefix;
   std::int64_t window_end = 0;
   for (const Segment& segment : segments) window_end = std::max(window_end, segment.end - base);
-
-  const std::byte* data = nullptr;
-  const auto take = [&](std::int64_t begin, std::int64_t count) {
-    const std::int64_t bytes = count << shift;
-    if ((begin << shift) + bytes > window_end || static_cast<std::int64_t>(left(data)) < bytes) return false;
-    std::memcpy(window + (begin << shift), data, static_cast<std::size_t>(bytes));
-    data += bytes;
-    const std::int64_t last = begin + count;
-    for (std::int64_t bit = begin; bit < last;) {
-      const std::int64_t word = bit >> 6;
-      const std::int64_t stop = std::min(last, (word + 1) << 6);
-      const std::int64_t width = stop - bit;
-      const std::uint64_t mask = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1)
-                                 << (bit & 63);
-      merged[word] |= mask;
-      bit = stop;
-    }
-    return true;
+  const auto take_checked = [&](std::int64_t begin, std::int64_t count) {
+    return ((begin + count) << shift) <= window_end && take(begin, count);
   };
 
   switch (static_cast<Header>(prefix.header)) {
     case Header::runs: {
       const std::size_t bytes = sizeof(PackedRun) * prefix.count;
-      if (left(header) < bytes) return false;
+      if (left < bytes) return false;
       data = header + bytes;
       for (std::uint32_t i = 0; i < prefix.count; ++i) {
         PackedRun run{};
         std::memcpy(&run, header + i * sizeof run, sizeof run);
-        if (!take(run.begin, run.count)) return false;
+        if (!take_checked(run.begin, run.count)) return false;
       }
       return true;
     }
     case Header::strided: {
       Stride stride{};
-      if (left(header) < sizeof stride) return false;
+      if (left < sizeof stride) return false;
       std::memcpy(&stride, header, sizeof stride);
       data = header + sizeof stride;
       for (std::uint32_t i = 0; i < prefix.count; ++i) {
-        if (!take(stride.begin + std::int64_t{i} * stride.step, stride.count)) return false;
+        if (!take_checked(stride.begin + std::int64_t{i} * stride.step, stride.count)) return false;
       }
       return true;
     }
@@ -188,7 +184,7 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
       std::size_t bytes = 0;
       for (const Segment& segment : segments)
         bytes += static_cast<std::size_t>(bitmap_words(segment, shift)) * 8;
-      if (left(header) < bytes) return false;
+      if (left < bytes) return false;
       data = header + bytes;
       bool good = true;
       std::vector<std::uint64_t> bits;
@@ -199,13 +195,76 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
         header += count * 8;
         const std::int64_t begin = (segment.begin - base) >> shift;
         for_each_bit_run(bits.data(), 0, bits_of(segment, shift), [&](std::int64_t bit, std::int64_t length) {
-          good = good && take(begin + bit, length);
+          good = good && take_checked(begin + bit, length);
         });
       }
       return good;
     }
   }
   return false;
+}
+
+void set_bits(std::uint64_t* words, std::int64_t begin, std::int64_t count) {
+  const std::int64_t last = begin + count;
+  for (std::int64_t bit = begin; bit < last;) {
+    const std::int64_t word = bit >> 6;
+    const std::int64_t stop = std::min(last, (word + 1) << 6);
+    const std::int64_t width = stop - bit;
+    words[word] |= (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << (bit & 63);
+    bit = stop;
+  }
+}
+
+}  // namespace
+
+bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                    int shift, std::byte* window, std::uint64_t* merged) {
+  const std::byte* const end = message.data() + message.size();
+  const std::byte* data = nullptr;
+  return parse_header(message, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+    const std::int64_t bytes = count << shift;
+    if (end - data < bytes) return false;
+    std::memcpy(window + (begin << shift), data, static_cast<std::size_t>(bytes));
+    data += bytes;
+    set_bits(merged, begin, count);
+    return true;
+  });
+}
+
+bool unpack_request(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                    int shift, std::uint64_t* merged, std::int64_t& bytes) {
+  bytes = 0;
+  const std::byte* data = nullptr;
+  return parse_header(message, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+    set_bits(merged, begin, count);
+    bytes += count << shift;
+    return true;
+  });
+}
+
+void pack_answer(std::span<const std::byte> request, std::span<const Segment> segments, std::int64_t base,
+                 int shift, const std::byte* window, std::byte* out) {
+  const std::byte* data = nullptr;
+  parse_header(request, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+    std::memcpy(out, window + (begin << shift), static_cast<std::size_t>(count << shift));
+    out += count << shift;
+    return true;
+  });
+}
+
+bool unpack_answer(std::span<const std::byte> answer, std::span<const Segment> segments, std::int64_t base,
+                   int shift, const std::uint64_t* merged, std::byte* window) {
+  const std::byte* data = answer.data();
+  const std::byte* const end = data + answer.size();
+  bool good = true;
+  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+    const std::int64_t bytes = count << shift;
+    good = good && end - data >= bytes;
+    if (!good) return;
+    std::memcpy(window + (begin << shift), data, static_cast<std::size_t>(bytes));
+    data += bytes;
+  });
+  return good && data == end;
 }
 
 }  // namespace forebay

@@ -37,4 +37,27 @@ void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::
 bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
                     int shift, std::byte* window, std::uint64_t* merged);
 
+// The same for reading: a request is a message without data, and the answer is the data alone, in the
+// request's order.
+
+/// Bytes of the request of that plan.
+inline std::int64_t request_bytes(const PackPlan& plan) {
+  return plan.runs == 0 ? 0 : plan.header_bytes;
+}
+void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+                  const std::uint64_t* merged, std::byte* out);
+
+/// Sets the request's bits in `merged`, and counts the bytes that it asks for. False when it is not
+/// well-formed.
+bool unpack_request(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+                    int shift, std::uint64_t* merged, std::int64_t& bytes);
+
+/// Writes what a request (not malformed) asks for.
+void pack_answer(std::span<const std::byte> request, std::span<const Segment> segments, std::int64_t base,
+                 int shift, const std::byte* window, std::byte* out);
+
+/// Puts the answer to the request that `merged` stands for into the window. False when its length is wrong.
+bool unpack_answer(std::span<const std::byte> answer, std::span<const Segment> segments, std::int64_t base,
+                   int shift, const std::uint64_t* merged, std::byte* window);
+
 }  // namespace forebay

@@ -30,12 +30,16 @@ void add(Counters& total, const Counters& c) {
   total.bypass_bytes += c.bypass_bytes;
   total.rmw_blocks += c.rmw_blocks;
   total.reads += c.reads;
+  total.gets += c.gets;
+  total.get_pieces += c.get_pieces;
+  total.get_bytes += c.get_bytes;
   total.read_bytes += c.read_bytes;
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) total.write_sizes[i] += c.write_sizes[i];
   total.window_bytes += c.window_bytes;
   total.aggregator += c.aggregator;
   // Every rank counts these, for the same events.
   total.collective_flushes = std::max(total.collective_flushes, c.collective_flushes);
+  total.collective_reads = std::max(total.collective_reads, c.collective_reads);
   total.rounds = std::max(total.rounds, c.rounds);
   total.pooled_calls = std::max(total.pooled_calls, c.pooled_calls);
   total.pool_conflicts = std::max(total.pool_conflicts, c.pool_conflicts);
@@ -88,6 +92,8 @@ const char* name_of(Stage stage) {
       return "write";
     case Stage::read:
       return "read";
+    case Stage::pick:
+      return "pick";
     case Stage::agree:
       return "agree";
     case Stage::count:

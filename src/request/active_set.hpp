@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "request/get.hpp"
 #include "request/put.hpp"
 
 namespace forebay {
@@ -13,11 +14,12 @@ namespace forebay {
 /// left, each node the least of its 16 children. A round costs what it visits, whether requests are few or
 /// 10^5; a request that is not reached is not even started, so that cursors which index themselves do it
 /// late, and let go when they are through.
-class ActiveSet {
+template <class Item>  // Put or Get
+class ActiveItems {
  public:
-  /// Keeps copies of the puts (two pointers each).
-  explicit ActiveSet(std::span<const Put> puts) : puts_(puts.begin(), puts.end()) {
-    std::size_t size = puts_.size();
+  /// Keeps copies of the items (two pointers each).
+  explicit ActiveItems(std::span<const Item> items) : items_(items.begin(), items.end()) {
+    std::size_t size = items_.size();
     do {
       size = (size + fan_out - 1) / fan_out * fan_out;
       levels_.emplace_back(std::max(size, fan_out), kNoOffset);
@@ -28,9 +30,9 @@ class ActiveSet {
   /// Begins (again) at the first run of every request.
   void start(std::int64_t round_bytes) {
     round_bytes_ = round_bytes;
-    started_.assign(puts_.size(), false);
-    for (std::size_t i = 0; i < puts_.size(); ++i) {
-      const Extent hull = puts_[i].cursor->hull();
+    started_.assign(items_.size(), false);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const Extent hull = items_[i].cursor->hull();
       levels_[0][i] = hull.empty() ? kNoOffset : hull.begin;
     }
     for (std::size_t level = 1; level < levels_.size(); ++level) {
@@ -42,14 +44,14 @@ class ActiveSet {
   /// A lower bound of the next offset over all requests; kNoOffset when all are through.
   std::int64_t next() const { return least(levels_.size() - 1, 0); }
 
-  /// Calls f(Put&) in program order for each request with peek() < limit. What f leaves untaken is found
+  /// Calls f(Item&) in program order for each request with peek() < limit. What f leaves untaken is found
   /// again.
   template <class F>
   void visit(std::int64_t limit, F&& f) {
     visit_children(levels_.size() - 1, 0, limit, f);
   }
 
-  std::size_t size() const { return puts_.size(); }
+  std::size_t size() const { return items_.size(); }
 
  private:
   static constexpr std::size_t fan_out = 16;
@@ -70,26 +72,28 @@ class ActiveSet {
         visit_children(level - 1, i, limit, f);
         levels_[level][i] = least(level - 1, i);
       } else {
-        visit_put(i, limit, f);
+        visit_item(i, limit, f);
       }
     }
   }
 
   template <class F>
-  void visit_put(std::size_t i, std::int64_t limit, F& f) {
-    Put& put = puts_[i];
+  void visit_item(std::size_t i, std::int64_t limit, F& f) {
+    Item& item = items_[i];
     if (!started_[i]) {
       started_[i] = true;
-      put.cursor->start(round_bytes_);
+      item.cursor->start(round_bytes_);
     }
-    if (put.cursor->peek() < limit) f(put);
-    levels_[0][i] = put.cursor->peek();
+    if (item.cursor->peek() < limit) f(item);
+    levels_[0][i] = item.cursor->peek();
   }
 
-  std::vector<Put> puts_;
+  std::vector<Item> items_;
   std::vector<bool> started_;
   std::vector<std::vector<std::int64_t>> levels_;  // leaves first; each padded to whole groups with kNoOffset
   std::int64_t round_bytes_ = 1;
 };
+
+using ActiveSet = ActiveItems<Put>;
 
 }  // namespace forebay

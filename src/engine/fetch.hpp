@@ -1,0 +1,67 @@
+// The rounds of a collective read: ranks mark what they want, owners read it once, nodes get what they asked for, ranks
+// pick their pieces. Knows no MPI.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/flush.hpp"
+#include "request/get.hpp"
+
+namespace forebay {
+
+/// One rank's part in a collective read, in one of two ways.
+///
+/// Where most of the range is wanted, and on one node: owners read all of it, and guess that the next round follows the
+/// last one, so that they read it while the others pick. A rank walks its cursors once and keeps nothing.
+///
+/// Else: what a rank takes from its cursors for a round it keeps until the bytes are there. So the next round's place
+/// is known while owners read this one, they read only what somebody marked, and between nodes only that travels.
+///
+/// Either way a round needs one meeting of the node.
+class FetchRun {
+ public:
+  /// `gap`: bytes between two wanted parts that an owner rather reads than begins another read.
+  FetchRun(const Flush& flush, std::span<const Get> gets, std::int64_t gap);
+  ~FetchRun();
+  FetchRun(const FetchRun&) = delete;
+
+  /// `hull`: all that any rank wants lies there, and begins at its beginning. Between nodes all runs of all ranks, and
+  /// all stripes, begin and end on multiples of 1 << shift. Both agreed by all ranks, which also have to meet
+  /// before anybody uses the window again. Returns this rank's own outcome.
+  Status run(Extent hull, int shift);
+  /// The first way: on one node.
+  Status run_whole(Extent hull);
+
+ private:
+  /// Runs of one request that belong to a round.
+  struct Part {
+    Sink* sink;
+    std::size_t begin, end;  ///< in runs
+  };
+  struct Round {
+    std::int64_t base = 0;
+    std::vector<Run> runs;  ///< as many as there ever were; parts tell which count
+    std::vector<Part> parts;
+  };
+  /// A rank that asks for more in one round takes the rest in the next one, at the same place: 3 MiB of runs.
+  static constexpr std::size_t kMostRuns = std::size_t{1} << 17;
+
+  void take(std::int64_t base, int parity);
+  void pick(int parity);
+  void pick_at_once(std::int64_t base, int parity);
+  template <class Work>
+  void attempt(Work&& work);
+
+  Flush f_;
+  std::int64_t gap_;
+  std::unique_ptr<ActiveItems<Get>> active_;  // null where memory lacks
+  std::array<Round, 2> rounds_;
+  Status status_;
+};
+
+}  // namespace forebay
