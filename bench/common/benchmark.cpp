@@ -95,13 +95,15 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   add({options_.writer, "--size", std::string(size_name(options_.size)), "--json",
        scratch_->file(tag + ".json")});
   add(subject_.writer_options());
+  const bool reads = subject_.reads && peer.kind != Kind::Reference;
+  if (reads) add({"--read"});
   add(peer.options);
   for (const std::string& hint : peer.hints) add({"--hint", hint});
   if (const std::string hints = romio_hints(peer); !hints.empty()) {
     write_file(scratch_->file(peer.name + ".hints"), hints);
     command.environment.emplace_back("ROMIO_HINTS", scratch_->file(peer.name + ".hints"));
   }
-  for (const std::string& row : rows) add({"--row", row, "--out", file(row, tag)});
+  for (const std::string& row : rows) add({"--row", row, "--out", file(row, reads ? "exact" : tag)});
   // The limit of a row is measured with the first peer that is timed.
   const auto is_first = [&](const RowResult& row) { return row.is_first(peer); };
   if (std::any_of(results_.rows.begin(), results_.rows.end(), is_first))
@@ -149,14 +151,16 @@ void Benchmark::launch(const Peer& peer, int repetition) {
   for (const std::string& row : rows) {
     if (peer.kind != Kind::Forebay) continue;
     try {
-      if (active_file(stats, file(row, tag), subject_.driver).value("bytes", std::int64_t{0}) <= 0)
+      const nlohmann::json found =
+          active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver);
+      if ((subject_.reads ? found.at("gets") : found).value("bytes", std::int64_t{0}) <= 0)
         throw std::runtime_error("nothing of row " + row + " went through Forebay");
     } catch (const std::runtime_error& error) {
       launch.fail(error.what());
     }
   }
   keep_sample(peer, said);
-  if (peer.kind != Kind::Reference) {
+  if (peer.kind != Kind::Reference && !subject_.reads) {
     check_files(peer, rows, tag);
     for (const std::string& row : rows) scratch_->remove(fs::path(file(row, tag)).filename());
   }
@@ -170,10 +174,14 @@ void Benchmark::keep_sample(const Peer& peer, const nlohmann::json& said) {
       row.bytes = one.at("bytes");
       row.pieces = one.at("pieces");
       if (one.contains("plain_s") && row.is_first(peer)) row.plain.push_back(one.at("plain_s"));
-      for (Cell& cell : row.cells)
-        if (cell.peer.name == peer.name)
-          cell.samples.push_back(
-              {one.at("create_s"), one.at("data_s"), one.at("close_s"), one.at("extra_memory")});
+      for (Cell& cell : row.cells) {
+        if (cell.peer.name != peer.name) continue;
+        cell.samples.push_back(
+            {one.at("create_s"), one.at("data_s"), one.at("close_s"), one.at("extra_memory")});
+        if (one.value("right", true)) continue;
+        cell.differs = true;
+        fmt::print(stderr, "DIFFERENT: {}, row {}: wrong values were read\n", peer.title, row.name);
+      }
     }
   }
 }

@@ -23,14 +23,17 @@ std::string footer(const Subject& subject, const std::vector<Peer>& peers) {
   for (const Peer& peer : peers)
     text += fmt::format("  {} {:<12} {}\n", peer.quick ? 'q' : ' ', peer.name, peer.title);
   return text + subject.notes +
-         "A repetition launches each peer once, in turn; a launch writes all rows, a file each. The time of "
-         "a row is\n"
-         "from the first put to the end of close, from the first rank's start to the last one's end. At the "
-         "end a line\n"
-         "`ratio ROW X` a row, X the fastest stock's median time over Forebay's, strict; `ratio ROW.commit "
-         "X` with\n"
-         "forebay_mode=commit. Exit status: 0 all files are as they have to be, 1 some differ, 2 a run "
-         "failed.\n";
+         fmt::format(
+             "A repetition launches each peer once, in turn; a launch {0}s all rows, a file each. The "
+             "time of a row is\n"
+             "from the first {1} to the end of close, from the first rank's start to the last one's "
+             "end. At the end a line\n"
+             "`ratio ROW X` a row, X the fastest stock's median time over Forebay's, strict; `ratio "
+             "ROW.commit X` with\n"
+             "forebay_mode=commit. Exit status: 0 all {2} as they have to be, 1 some differ, 2 a run "
+             "failed.\n",
+             subject.reads ? "read" : "write", subject.reads ? "get" : "put",
+             subject.reads ? "values are" : "files are");
 }
 
 int show(const BenchmarkResults& results, const std::string& json, const std::string& plot) {
@@ -49,17 +52,18 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
   int limit = 300;
   bool quick = false, full = false, tiny = false;
   options.forebay = find_program("forebay");
-  options.writer = find_program(subject.program + "-writer");
+  options.writer = find_program(subject.writer.empty() ? subject.program + "-writer" : subject.writer);
   const std::vector<Peer> peers = subject.peers("", "romio");
   std::vector<std::string> row_names, peer_names;
   for (const RowInfo& row : subject.rows) row_names.emplace_back(row.name);
   for (const Peer& peer : peers)
     if (peer.kind != Kind::Reference) peer_names.push_back(peer.name);
 
-  CLI::App app(fmt::format("Writes files as models do through {}, with the stock library and under `forebay "
-                           "run`, in turn;\ncompares the files and the times.",
-                           subject.library),
-               subject.program);
+  CLI::App app(
+      fmt::format("{} files as models do through {}, with the stock library and under `forebay "
+                  "run`, in turn;\ncompares the {} and the times.",
+                  subject.reads ? "Reads" : "Writes", subject.library, subject.reads ? "values" : "files"),
+      subject.program);
   app.footer(footer(subject, peers));
   CLI::Option* quick_flag = app.add_flag(
       "--quick", quick, "a subset of rows and peers, small sizes, 3 repetitions" + subject.quick);

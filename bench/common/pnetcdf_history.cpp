@@ -1,4 +1,4 @@
-// One switch over the types for each kind of put.
+// One switch over the types for each kind of put and get.
 #include "pnetcdf_history.hpp"
 
 #include <utility>
@@ -96,6 +96,52 @@ void iput_whole(int file, int id, const Variable& variable, const Shape& shape, 
     case Type::Text:
       return check(ncmpi_iput_vara_text(file, id, s, c, reinterpret_cast<const char*>(values), request),
                    "ncmpi_iput_vara_text");
+  }
+}
+
+void iget_pieces(int file, int id, const Variable& variable, const VarnLists& lists, std::byte* values,
+                 int* request) {
+  MPI_Offset *const *starts = lists.starts(variable.record), *const *counts = lists.counts(variable.record);
+  const int n = lists.size();
+  switch (variable.type) {
+    case Type::Float:
+      return check(
+          ncmpi_iget_varn_float(file, id, n, starts, counts, reinterpret_cast<float*>(values), request),
+          "ncmpi_iget_varn_float");
+    case Type::Double:
+      return check(
+          ncmpi_iget_varn_double(file, id, n, starts, counts, reinterpret_cast<double*>(values), request),
+          "ncmpi_iget_varn_double");
+    case Type::Int:
+      return check(ncmpi_iget_varn_int(file, id, n, starts, counts, reinterpret_cast<int*>(values), request),
+                   "ncmpi_iget_varn_int");
+    case Type::Text:
+      return check(
+          ncmpi_iget_varn_text(file, id, n, starts, counts, reinterpret_cast<char*>(values), request),
+          "ncmpi_iget_varn_text");
+  }
+}
+
+void iget_whole(int file, int id, const Variable& variable, const Shape& shape, std::int64_t record,
+                std::byte* values, int* request) {
+  std::vector<MPI_Offset> start(shape.size() + 1, 0), count(1, 1);
+  start[0] = record;
+  count.insert(count.end(), shape.begin(), shape.end());
+  const std::size_t skip = variable.record ? 0 : 1;
+  const MPI_Offset *s = start.data() + skip, *c = count.data() + skip;
+  switch (variable.type) {
+    case Type::Float:
+      return check(ncmpi_iget_vara_float(file, id, s, c, reinterpret_cast<float*>(values), request),
+                   "ncmpi_iget_vara_float");
+    case Type::Double:
+      return check(ncmpi_iget_vara_double(file, id, s, c, reinterpret_cast<double*>(values), request),
+                   "ncmpi_iget_vara_double");
+    case Type::Int:
+      return check(ncmpi_iget_vara_int(file, id, s, c, reinterpret_cast<int*>(values), request),
+                   "ncmpi_iget_vara_int");
+    case Type::Text:
+      return check(ncmpi_iget_vara_text(file, id, s, c, reinterpret_cast<char*>(values), request),
+                   "ncmpi_iget_vara_text");
   }
 }
 

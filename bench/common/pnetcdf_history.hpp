@@ -24,4 +24,10 @@ void iput_pieces(int file, int id, const Variable& variable, const VarnLists& li
 void iput_whole(int file, int id, const Variable& variable, const Shape& shape, std::int64_t record,
                 const std::byte* values, int* request);
 
+// The same, read back.
+void iget_pieces(int file, int id, const Variable& variable, const VarnLists& lists, std::byte* values,
+                 int* request);
+void iget_whole(int file, int id, const Variable& variable, const Shape& shape, std::int64_t record,
+                std::byte* values, int* request);
+
 }  // namespace forebay::bench

@@ -28,6 +28,12 @@ class Row {
   virtual void write() = 0;                                         // all of its data
   virtual void close() = 0;
 
+  // For rows that are read back instead: an existing file, written by this row on as many ranks; all of its
+  // data, into memory of the row's own; and whether that is what was written.
+  virtual void open(const std::string& path, MPI_Info info);
+  virtual void read();
+  virtual bool same() const;
+
   // What this rank writes, and in how many contiguous parts of the file.
   std::int64_t bytes() const { return bytes_; }
   std::int64_t pieces() const { return pieces_; }
@@ -45,6 +51,11 @@ class Row {
 
 // Values of which no byte is zero: a zero byte in a fresh file is one that nobody put.
 void fill_values(std::span<std::byte> values, std::uint64_t seed);
+
+// Memory to read into, of which no byte is right before it is read, and whether `bytes` of it are afterwards:
+// the rest is padding.
+std::vector<std::byte> unread(std::span<const std::byte> values);
+bool all_read(std::span<const std::byte> values, std::span<const std::byte> got, std::int64_t bytes);
 
 // What a rank has of [0, length), of `parts` nearly equal parts.
 struct Range {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi_main.hpp"
+#include "plain_reads.hpp"
 #include "plain_writes.hpp"
 #include "stopwatch.hpp"
 #include "text_file.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct Options {
   std::vector<std::string> rows, outs, hints;  // a file for each row
   std::string json, plain, size = "normal";
+  bool read = false;
   Setting setting;
 };
 
@@ -62,7 +64,7 @@ void forget_peak() {
   std::ofstream("/proc/self/clear_refs") << "5\n";
 }
 
-nlohmann::json write_row(const Options& options, std::size_t i, const RowWriter& writer, MPI_Info info) {
+nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& writer, MPI_Info info) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const std::unique_ptr<Row> row = writer.make_row(options.rows[i], options.setting);
   const Stopwatch timed(comm);
@@ -72,10 +74,20 @@ nlohmann::json write_row(const Options& options, std::size_t i, const RowWriter&
   ::malloc_trim(0);
   forget_peak();
   const std::int64_t before = memory("VmRSS");
-  const double create = timed([&] { row->create(options.outs[i], info); });
+  const double create = timed([&] {
+    if (options.read) {
+      row->open(options.outs[i], info);
+    } else {
+      row->create(options.outs[i], info);
+    }
+  });
   double close = 0;
   const double data = timed([&] {
-    row->write();
+    if (options.read) {
+      row->read();
+    } else {
+      row->write();
+    }
     close = -MPI_Wtime();
     row->close();
     close += MPI_Wtime();
@@ -88,7 +100,11 @@ nlohmann::json write_row(const Options& options, std::size_t i, const RowWriter&
                          {"data_s", data},
                          {"close_s", largest(close, comm)},
                          {"extra_memory", sum(more, comm)}};
-  if (!options.plain.empty()) {
+  if (options.read) said["right"] = sum(row->same() ? 0 : 1, comm) == 0;
+  if (options.read && !options.plain.empty()) {
+    PlainReads plain(options.outs[i], comm);
+    said["plain_s"] = timed([&] { plain.read(); });
+  } else if (!options.plain.empty()) {
     PlainWrites plain(bytes, comm);
     plain.create(options.plain);
     said["plain_s"] = timed([&] {
@@ -109,7 +125,7 @@ void run(Options& options, const RowWriter& writer) {
   nlohmann::json result = {
       {"library", writer.version}, {"ranks", options.setting.ranks}, {"rows", nlohmann::json::array()}};
   for (std::size_t i = 0; i < options.rows.size(); ++i)
-    result["rows"].push_back(write_row(options, i, writer, info.get()));
+    result["rows"].push_back(run_row(options, i, writer, info.get()));
   if (options.setting.rank == 0 && !options.json.empty()) write_file(options.json, result.dump(2) + "\n");
 }
 
@@ -118,13 +134,17 @@ void run(Options& options, const RowWriter& writer) {
 int row_writer_main(const RowWriter& writer, int argc, char** argv) {
   Options options;
   bool library = false;
-  CLI::App app("Writes the rows of a benchmark, a file each, and says how long each took.", writer.program);
+  CLI::App app("Writes or reads the rows of a benchmark, a file each, and says how long each took.",
+               writer.program);
   app.add_option("--row", options.rows, "a row; may be repeated");
   app.add_option("--out", options.outs, "the file to write, for each row");
   app.add_option("--size", options.size, "tiny, quick, normal or full")->capture_default_str();
   app.add_option("--hint", options.hints, "key=value for MPI_Info; may be repeated");
   app.add_option("--json", options.json, "where to put the timings");
-  app.add_option("--plain", options.plain, "a file to write as many bytes to, plainly, after each row");
+  app.add_flag("--read", options.read, "read the files back, which this program wrote on as many ranks");
+  app.add_option(
+      "--plain", options.plain,
+      "a file to write as many bytes to, plainly, after each row; with --read the row's file is read");
   app.add_flag("--library", library, "print the version of the library and end");
   if (writer.add_options) writer.add_options(app);
   app.callback([&] {

@@ -30,7 +30,9 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  std::string program;  // the driver's name; PROGRAM-writer writes
+  std::string program;  // the driver's name
+  std::string writer;   // the program that writes, and reads; PROGRAM-writer, where empty
+  bool reads = false;   // the peers read the reference's files instead of writing their own
   std::string library;  // "PnetCDF"
   std::string driver;   // its driver as Forebay's report names it: "pnetcdf"
   std::string suffix;   // of the rows' files: ".nc"

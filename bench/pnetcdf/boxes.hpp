@@ -46,6 +46,18 @@ inline int define_variable(int file, const std::string& name, nc_type type, cons
   return id;
 }
 
+// Post a box of doubles.
+inline void iput_vara(int file, int id, const Box& box, double* values, std::vector<int>& requests) {
+  check(ncmpi_iput_vara_double(file, id, box.start.data(), box.count.data(), values,
+                               &requests.emplace_back(NC_REQ_NULL)),
+        "ncmpi_iput_vara_double");
+}
+inline void iget_vara(int file, int id, const Box& box, double* values, std::vector<int>& requests) {
+  check(ncmpi_iget_vara_double(file, id, box.start.data(), box.count.data(), values,
+                               &requests.emplace_back(NC_REQ_NULL)),
+        "ncmpi_iget_vara_double");
+}
+
 // Waits for all of them, collectively.
 inline void wait_all(int file, std::vector<int>& requests) {
   std::vector<int> statuses(requests.size(), NC_NOERR);

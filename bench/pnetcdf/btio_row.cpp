@@ -33,15 +33,14 @@ class BtioRow final : public PnetcdfRow {
     id_ = define_variable(file, "u", NC_DOUBLE, dims);
   }
 
-  void put(int file) override {
-    const double* from = values_.data();
+  void transfer(int file, Way way) override {
+    auto* from = reinterpret_cast<double*>(place(way, std::as_writable_bytes(std::span(values_)).data()));
+    const auto post_vara = way == Way::Put ? iput_vara : iget_vara;
     std::vector<int> requests;
     for (int step = 0; step < steps_; ++step) {
       for (Box& cell : cells_) {
         cell.start[0] = step;
-        check(ncmpi_iput_vara_double(file, id_, cell.start.data(), cell.count.data(), from,
-                                     &requests.emplace_back(NC_REQ_NULL)),
-              "ncmpi_iput_vara_double");
+        post_vara(file, id_, cell, from, requests);
         from += cell.elements();
       }
       wait_all(file, requests);
@@ -49,6 +48,9 @@ class BtioRow final : public PnetcdfRow {
   }
 
  private:
+  std::span<std::byte> memory() override { return std::as_writable_bytes(std::span(values_)); }
+  void found(const std::vector<int>& ids) override { id_ = ids.at(0); }
+
   int steps_;
   std::int64_t points_;
   std::vector<Box> cells_;

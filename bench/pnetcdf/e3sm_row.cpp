@@ -37,7 +37,7 @@ class E3smRow final : public PnetcdfRow {
 
   void define(int file) override { ids_ = define_history(file, history_); }
 
-  void put(int file) override {
+  void transfer(int file, Way way) override {
     const std::size_t variables = history_.variables.size();
     std::vector<int> requests, statuses;
     requests.reserve(variables);
@@ -47,7 +47,7 @@ class E3smRow final : public PnetcdfRow {
         const Range part = part_of(static_cast<std::int64_t>(variables), wait, waits_);
         requests.clear();
         for (std::int64_t v = part.begin; v < part.end; ++v)
-          post(file, static_cast<std::size_t>(v), record, requests);
+          post(file, way, static_cast<std::size_t>(v), record, requests);
         statuses.assign(requests.size(), NC_NOERR);
         check(ncmpi_wait_all(file, static_cast<int>(requests.size()), requests.data(), statuses.data()),
               "ncmpi_wait_all");
@@ -57,18 +57,31 @@ class E3smRow final : public PnetcdfRow {
   }
 
  private:
-  void post(int file, std::size_t v, std::int64_t record, std::vector<int>& requests) const {
+  std::span<std::byte> memory() override { return values_; }
+  void found(const std::vector<int>& ids) override { ids_ = ids; }
+
+  void post(int file, Way way, std::size_t v, std::int64_t record, std::vector<int>& requests) {
     const Variable& variable = history_.variables[v];
     if (!variable.record && record > 0) return;
-    const std::byte* from =
-        values_.data() + begins_[static_cast<std::size_t>(record) * history_.variables.size() + v];
+    std::byte* const from = place(
+        way, values_.data() + begins_[static_cast<std::size_t>(record) * history_.variables.size() + v]);
     if (variable.decomposition >= 0) {
       const VarnLists& lists = lists_[static_cast<std::size_t>(variable.decomposition)];
       if (lists.size() == 0) return;
-      iput_pieces(file, ids_[v], variable, lists, from, &requests.emplace_back(NC_REQ_NULL));
+      int* request = &requests.emplace_back(NC_REQ_NULL);
+      if (way == Way::Put) {
+        iput_pieces(file, ids_[v], variable, lists, from, request);
+      } else {
+        iget_pieces(file, ids_[v], variable, lists, from, request);
+      }
     } else if (setting_.rank == 0) {
-      iput_whole(file, ids_[v], variable, history_.shape(variable), record, from,
-                 &requests.emplace_back(NC_REQ_NULL));
+      int* request = &requests.emplace_back(NC_REQ_NULL);
+      const auto shape = history_.shape(variable);
+      if (way == Way::Put) {
+        iput_whole(file, ids_[v], variable, shape, record, from, request);
+      } else {
+        iget_whole(file, ids_[v], variable, shape, record, from, request);
+      }
     }
   }
 

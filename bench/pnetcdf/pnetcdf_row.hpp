@@ -4,8 +4,11 @@
 #include <pnetcdf.h>
 
 #include <memory>
+#include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pnetcdf_call.hpp"
 #include "row.hpp"
@@ -20,12 +23,41 @@ class PnetcdfRow : public Row {
     define(file_);
     check(ncmpi_enddef(file_), "ncmpi_enddef");
   }
-  void write() final { put(file_); }
+  void write() final { transfer(file_, Way::Put); }
   void close() final { check(ncmpi_close(file_), "ncmpi_close"); }
 
+  void open(const std::string& path, MPI_Info info) final {
+    const std::span<std::byte> values = memory();
+    if (values.empty() && bytes() > 0) return Row::open(path, info);
+    written_ = values;
+    got_ = unread(values);
+    check(ncmpi_open(MPI_COMM_WORLD, path.c_str(), NC_NOWRITE, info, &file_), "ncmpi_open");
+    int variables = 0;
+    check(ncmpi_inq_nvars(file_, &variables), "ncmpi_inq_nvars");
+    std::vector<int> ids(static_cast<std::size_t>(variables));
+    std::iota(ids.begin(), ids.end(), 0);
+    found(ids);
+  }
+  void read() final { transfer(file_, Way::Get); }
+  bool same() const final { return all_read(written_, got_, bytes()); }
+
+ protected:
+  enum class Way { Put, Get };
+  // Where the bytes at `at` of memory() are to be put from, or got to.
+  std::byte* place(Way way, std::byte* at) {
+    return way == Way::Put ? at : got_.data() + (at - written_.data());
+  }
+
  private:
-  virtual void define(int file) = 0;  // in define mode
-  virtual void put(int file) = 0;     // in data mode
+  virtual void define(int file) = 0;             // in define mode
+  virtual void transfer(int file, Way way) = 0;  // in data mode
+  // For rows that are read back: all that is put, and the variables of a file, in the order of their
+  // definition.
+  virtual std::span<std::byte> memory() { return {}; }
+  virtual void found(const std::vector<int>&) {}
+
+  std::span<std::byte> written_;
+  std::vector<std::byte> got_;
 
   int file_ = -1;
 };

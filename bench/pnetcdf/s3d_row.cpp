@@ -44,15 +44,14 @@ class S3dRow final : public PnetcdfRow {
     }
   }
 
-  void put(int file) override {
-    const double* from = values_.data();
+  void transfer(int file, Way way) override {
+    auto* from = reinterpret_cast<double*>(place(way, std::as_writable_bytes(std::span(values_)).data()));
+    const auto post_vara = way == Way::Put ? iput_vara : iget_vara;
     std::vector<int> requests;
     for (int checkpoint = 0; checkpoint < checkpoints_; ++checkpoint) {
       for (std::size_t f = 0; f < std::size(fields); ++f) {
         const Box box = box_of(fields[f], checkpoint);
-        check(ncmpi_iput_vara_double(file, ids_[f], box.start.data(), box.count.data(), from,
-                                     &requests.emplace_back(NC_REQ_NULL)),
-              "ncmpi_iput_vara_double");
+        post_vara(file, ids_[f], box, from, requests);
         from += box.elements();
       }
       wait_all(file, requests);
@@ -60,6 +59,9 @@ class S3dRow final : public PnetcdfRow {
   }
 
  private:
+  std::span<std::byte> memory() override { return std::as_writable_bytes(std::span(values_)); }
+  void found(const std::vector<int>& ids) override { ids_ = ids; }
+
   struct Field {
     const char* name;
     int components;

@@ -31,7 +31,7 @@ class SmallRow final : public PnetcdfRow {
       ids_.push_back(define_variable(file, fmt::format("field_{:02}", v), NC_FLOAT, dims));
   }
 
-  void put(int file) override {
+  void transfer(int file, Way) override {
     const float* from = values_.data();
     std::vector<int> requests;
     for (int record = 0; record < records_; ++record) {

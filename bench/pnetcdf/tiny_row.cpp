@@ -25,23 +25,31 @@ class TinyRow final : public PnetcdfRow {
     }
   }
 
-  void put(int file) override {
+  void transfer(int file, Way way) override {
     const MPI_Offset start[] = {setting_.rank, 0}, count[] = {mine_, 2}, stride[] = {setting_.ranks, 1};
     std::vector<int> requests;
-    const std::byte* from = values_.data();
-    for (const int id : ids_) {
+    std::byte* from = place(way, values_.data());
+    const auto post = [&](int id, auto* values, auto&& iput, auto&& iget) {
       int* request = &requests.emplace_back(NC_REQ_NULL);
-      check(piece_bytes_ == 4 ? ncmpi_iput_vars_int(file, id, start, count, stride,
-                                                    reinterpret_cast<const int*>(from), request)
-                              : ncmpi_iput_vars_double(file, id, start, count, stride,
-                                                       reinterpret_cast<const double*>(from), request),
-            "ncmpi_iput_vars");
+      check(way == Way::Put ? iput(file, id, start, count, stride, values, request)
+                            : iget(file, id, start, count, stride, values, request),
+            way == Way::Put ? "ncmpi_iput_vars" : "ncmpi_iget_vars");
+    };
+    for (const int id : ids_) {
+      if (piece_bytes_ == 4) {
+        post(id, reinterpret_cast<int*>(from), ncmpi_iput_vars_int, ncmpi_iget_vars_int);
+      } else {
+        post(id, reinterpret_cast<double*>(from), ncmpi_iput_vars_double, ncmpi_iget_vars_double);
+      }
       from += mine_ * piece_bytes_;
     }
     wait_all(file, requests);
   }
 
  private:
+  std::span<std::byte> memory() override { return values_; }
+  void found(const std::vector<int>& ids) override { ids_ = ids; }
+
   Setting setting_;
   int piece_bytes_, variables_;
   std::int64_t mine_ = 0;

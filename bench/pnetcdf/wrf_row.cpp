@@ -40,25 +40,32 @@ class WrfRow final : public PnetcdfRow {
               : define_variable(file, fmt::format("field_{:03}", i - flat_), NC_FLOAT, dims));
   }
 
-  void put(int file) override {
-    check(ncmpi_buffer_attach(file, std::max<std::int64_t>(bytes() / frames_, 1)), "ncmpi_buffer_attach");
-    const float* from = values_.data();
+  void transfer(int file, Way way) override {
+    const bool puts = way == Way::Put;
+    if (puts)
+      check(ncmpi_buffer_attach(file, std::max<std::int64_t>(bytes() / frames_, 1)), "ncmpi_buffer_attach");
+    auto* from = reinterpret_cast<float*>(place(way, std::as_writable_bytes(std::span(values_)).data()));
     std::vector<int> requests;
     for (int frame = 0; frame < frames_; ++frame) {
       flat_box_.start[0] = deep_box_.start[0] = frame;
       for (int i = 0; i < flat_ + deep_; ++i) {
         const Box& box = i < flat_ ? flat_box_ : deep_box_;
-        check(ncmpi_bput_vara_float(file, ids_[static_cast<std::size_t>(i)], box.start.data(),
-                                    box.count.data(), from, &requests.emplace_back(NC_REQ_NULL)),
-              "ncmpi_bput_vara_float");
+        const int id = ids_[static_cast<std::size_t>(i)];
+        int* request = &requests.emplace_back(NC_REQ_NULL);
+        check(puts ? ncmpi_bput_vara_float(file, id, box.start.data(), box.count.data(), from, request)
+                   : ncmpi_iget_vara_float(file, id, box.start.data(), box.count.data(), from, request),
+              puts ? "ncmpi_bput_vara_float" : "ncmpi_iget_vara_float");
         from += box.elements();
       }
       wait_all(file, requests);
     }
-    check(ncmpi_buffer_detach(file), "ncmpi_buffer_detach");
+    if (puts) check(ncmpi_buffer_detach(file), "ncmpi_buffer_detach");
   }
 
  private:
+  std::span<std::byte> memory() override { return std::as_writable_bytes(std::span(values_)); }
+  void found(const std::vector<int>& ids) override { ids_ = ids; }
+
   int frames_;
   std::int64_t levels_;
   int flat_, deep_;  // how many variables

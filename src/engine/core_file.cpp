@@ -188,8 +188,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   return spread_failure(comm.get(), mine);
 }
 
-void CoreFile::State::agree(Window* window, std::span<std::int64_t> least,
-                            std::span<std::int64_t> sums) {
+void CoreFile::State::agree(Window* window, std::span<std::int64_t> least, std::span<std::int64_t> sums) {
   if (window != nullptr && nodes->topology().nodes == 1) {
     // On one node the window is faster than a message, several times over where ranks share cores.
     window->view->agree(least, sums);

@@ -28,8 +28,8 @@ class Reader {
     sizes_.resize(segments_.size());
   }
 
-  /// After the node's meeting: what this node wants of this rail's segments, and, on several nodes, how much the others
-  /// will ask. Returns where the next round begins.
+  /// After the node's meeting: what this node wants of this rail's segments, and, on several nodes, how much
+  /// the others will ask. Returns where the next round begins.
   std::int64_t gather(std::int64_t base, Extent hull, int parity, std::int64_t node_next, Status& status) {
     base_ = base;
     buffer_ = f_.window.buffer(parity);
@@ -126,8 +126,8 @@ class Reader {
     status.update(f_.rail->agree(sizes_, kNoOffset, unused));
     status.update(f_.rail->transfer(
         [&](int node, std::span<std::byte> out) {
-          pack_answer(requests_[static_cast<std::size_t>(node)],
-                      segments_[static_cast<std::size_t>(f_.node)], base_, shift, buffer_, out.data());
+          pack_answer(requests_[static_cast<std::size_t>(node)], segments_[static_cast<std::size_t>(f_.node)],
+                      base_, shift, buffer_, out.data());
         },
         [&](int node, std::span<const std::byte> answer) {
           return unpack_answer(answer, segments_[static_cast<std::size_t>(node)], base_, shift, merged_,

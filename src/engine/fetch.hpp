@@ -1,5 +1,5 @@
-// The rounds of a collective read: ranks mark what they want, owners read it once, nodes get what they asked for, ranks
-// pick their pieces. Knows no MPI.
+// The rounds of a collective read: ranks mark what they want, owners read it once, nodes get what they asked
+// for, ranks pick their pieces. Knows no MPI.
 #pragma once
 
 #include <array>
@@ -16,11 +16,13 @@ namespace forebay {
 
 /// One rank's part in a collective read, in one of two ways.
 ///
-/// Where most of the range is wanted, and on one node: owners read all of it, and guess that the next round follows the
-/// last one, so that they read it while the others pick. A rank walks its cursors once and keeps nothing.
+/// Where most of the range is wanted, and on one node: owners read all of it, and guess that the next round
+/// follows the last one, so that they read it while the others pick. A rank walks its cursors once and keeps
+/// nothing.
 ///
-/// Else: what a rank takes from its cursors for a round it keeps until the bytes are there. So the next round's place
-/// is known while owners read this one, they read only what somebody marked, and between nodes only that travels.
+/// Else: what a rank takes from its cursors for a round it keeps until the bytes are there. So the next
+/// round's place is known while owners read this one, they read only what somebody marked, and between nodes
+/// only that travels.
 ///
 /// Either way a round needs one meeting of the node.
 class FetchRun {
@@ -30,9 +32,9 @@ class FetchRun {
   ~FetchRun();
   FetchRun(const FetchRun&) = delete;
 
-  /// `hull`: all that any rank wants lies there, and begins at its beginning. Between nodes all runs of all ranks, and
-  /// all stripes, begin and end on multiples of 1 << shift. Both agreed by all ranks, which also have to meet
-  /// before anybody uses the window again. Returns this rank's own outcome.
+  /// `hull`: all that any rank wants lies there, and begins at its beginning. Between nodes all runs of all
+  /// ranks, and all stripes, begin and end on multiples of 1 << shift. Both agreed by all ranks, which also
+  /// have to meet before anybody uses the window again. Returns this rank's own outcome.
   Status run(Extent hull, int shift);
   /// The first way: on one node.
   Status run_whole(Extent hull);

@@ -58,8 +58,8 @@ class NodeWindow {
   /// Waits for all ranks, without data.
   void barrier();
 
-  /// The least of all ranks' values, entry by entry, in place; and the sums of others (at most kMostAgreed of both
-  /// together, the same numbers on every rank).
+  /// The least of all ranks' values, entry by entry, in place; and the sums of others (at most kMostAgreed of
+  /// both together, the same numbers on every rank).
   void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
   static constexpr std::size_t kMostAgreed = 16;
 

@@ -1,6 +1,6 @@
-// Random collective reads through the whole engine, against the bytes that were written: every rank gets what it asked
-// for, in any order, with overlaps, and zeros past the end of the file. Prints its seed; `--seed S --count 1` repeats a
-// case.
+// Random collective reads through the whole engine, against the bytes that were written: every rank gets what
+// it asked for, in any order, with overlaps, and zeros past the end of the file. Prints its seed; `--seed S
+// --count 1` repeats a case.
 #include <mpi.h>
 
 #include <cstdio>
@@ -43,8 +43,7 @@ Wanted wanted_of(std::mt19937_64& random, std::int64_t begin, std::int64_t eleme
   PieceListBuilder builder;
   if (unsorted) {
     for (int i = static_cast<int>(random() % 3000); i > 0; --i) {
-      const auto length =
-          1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest));
+      const auto length = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest));
       builder.add(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(elements)), length);
     }
     const PieceListPtr list = builder.finish();
@@ -99,7 +98,10 @@ void run_case(std::uint64_t seed) {
   const std::int64_t size = base + static_cast<std::int64_t>(random() % 3000000);
   fresh("reads.dat");
   auto file = open_file(MPI_COMM_WORLD, "reads.dat", hints, nullptr,
-                        !commits ? Keeping::nothing : by_node ? Keeping::by_node : Keeping::by_rank, true);
+                        !commits  ? Keeping::nothing
+                        : by_node ? Keeping::by_node
+                                  : Keeping::by_rank,
+                        true);
   // Written by all together, so that in commit mode some of it is kept where it is read from.
   {
     const std::int64_t share = (size - base) / file->ranks() + 1;
@@ -118,7 +120,8 @@ void run_case(std::uint64_t seed) {
     const std::int64_t width = widths[random() % 6];
     const std::int64_t begin = base + static_cast<std::int64_t>(random() % 2000);
     const std::int64_t most = std::max<std::int64_t>(1, (size - base) / width);
-    const std::int64_t elements = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 100));
+    const std::int64_t elements =
+        1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 100));
     const int density = densities[random() % 7];
     std::deque<Wanted> wanted;
     std::vector<Get> gets;

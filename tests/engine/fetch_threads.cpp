@@ -1,5 +1,6 @@
-// The rounds of a collective read, with threads for ranks: everybody gets what he asked for, on one node and on several,
-// by whole rounds and by marks, also where a rank asks for more than it can keep or an owner cannot read.
+// The rounds of a collective read, with threads for ranks: everybody gets what he asked for, on one node and
+// on several, by whole rounds and by marks, also where a rank asks for more than it can keep or an owner
+// cannot read.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -61,8 +62,8 @@ void run_case(const Case& c, unsigned seed) {
   std::mt19937 random(seed);
   for (auto& byte : file) byte = static_cast<std::byte>(random());
 
-  std::vector<std::vector<std::vector<Run>>> runs(kReads,
-                                                  std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
+  std::vector<std::vector<std::vector<Run>>> runs(
+      kReads, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
   std::vector<Extent> hulls(kReads, Extent{kNoOffset, 0});
   for (std::size_t read = 0; read < kReads; ++read) {
     // In the second one there are rounds of which nobody wants anything.
@@ -71,7 +72,8 @@ void run_case(const Case& c, unsigned seed) {
       std::int64_t stream = 0;
       for (std::int64_t e = 0; e < kElements; ++e) {
         const std::int64_t at = kBegin + e * kWidth;
-        if (static_cast<int>(random() % 100) >= c.percent || (at >= c.round * 2 && at < c.round * 2 + hole)) continue;
+        if (static_cast<int>(random() % 100) >= c.percent || (at >= c.round * 2 && at < c.round * 2 + hole))
+          continue;
         runs[read][who].push_back({at, stream, kWidth});
         stream += kWidth;
         hulls[read].begin = std::min(hulls[read].begin, at);
@@ -101,8 +103,7 @@ void run_case(const Case& c, unsigned seed) {
       std::uint64_t sequence = 0;
       std::unique_ptr<ThreadRail> rail;
       const bool fails = node == c.fail_node && local == 0;
-      Flush flush{window,   layout,  fails ? static_cast<Storage&>(bad) : good,
-                  counters, scratch, sequence};
+      Flush flush{window, layout, fails ? static_cast<Storage&>(bad) : good, counters, scratch, sequence};
       if (local < c.aggregators) {
         flush.aggregator = local;
         if (c.nodes > 1) rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);

@@ -1,5 +1,5 @@
-// Threads for ranks: a file and messages in plain memory, so that the thread sanitizer sees every access, with delays
-// injected so that orders which only hold by luck do not hold.
+// Threads for ranks: a file and messages in plain memory, so that the thread sanitizer sees every access,
+// with delays injected so that orders which only hold by luck do not hold.
 #pragma once
 
 #include <algorithm>
