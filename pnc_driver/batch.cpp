@@ -1,4 +1,4 @@
-// Placing selections in the file, and handing batches to the core.
+// Putting batches together, and handing them to the core.
 #include "batch.hpp"
 
 #include <algorithm>
@@ -10,8 +10,7 @@ namespace forebay::pnc {
 
 void Batch::clear() {
   puts_.clear();
-  strided_.clear();
-  lists_.clear();
+  placement_.clear();
   memory_.clear();
   converted_.clear();
   gathered_.clear();
@@ -21,45 +20,12 @@ void Batch::clear() {
 
 template <class MakeSource>
 int Batch::add_parts(const Variable& variable, const Selection& selection, MakeSource&& make_source) {
-  if (selection.elements == 0) return NC_NOERR;
-  std::int64_t begin = 0;
-  std::int64_t record_stride = 0;
-  if (int err = file_.variables.locate(variable, begin)) return err;
-  if (variable.is_record) {
-    if (int err = file_.variables.record_stride(record_stride)) return err;
-  }
-  const std::int64_t each = variable.element_bytes;
-
-  for (const Part& part : selection.parts) {
-    Put put;
-    if (part.list != nullptr) {
-      PieceMapping mapping;
-      mapping.base = begin + part.list_record * record_stride;
-      mapping.element_bytes = each;
-      mapping.record_elements = variable.record_elements;
-      mapping.record_stride_bytes = record_stride;
-      put.cursor = &lists_.emplace_back(part.list, mapping);
-    } else {
-      const Block& block = part.block;
-      loops_.clear();
-      for (std::size_t i = 0; i < block.loops.size(); ++i) {
-        const std::int64_t unit = i == 0 && block.over_records ? record_stride : each;
-        loops_.push_back({block.loops[i].stride * unit, block.loops[i].count});
-      }
-      std::int64_t offset = begin;
-      if (variable.is_record) {
-        offset += block.first / variable.record_elements * record_stride +
-                  block.first % variable.record_elements * each;
-      } else {
-        offset += block.first * each;
-      }
-      put.cursor = &strided_.emplace_back(offset, 0, block.run * each, loops_);
-    }
-    put.source = make_source(part.stream_first);
-    puts_.push_back(put);
-  }
+  const int err = placement_.place(variable, selection, [&](Cursor* cursor, std::int64_t first) {
+    puts_.push_back({cursor, make_source(first)});
+  });
+  if (err != NC_NOERR) return err;
   reach_.extend({selection.records, variable.id, selection.last_element});
-  bytes_ += selection.elements * each;
+  bytes_ += selection.elements * variable.element_bytes;
   return NC_NOERR;
 }
 

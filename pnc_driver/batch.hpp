@@ -1,5 +1,4 @@
-// The puts of one call to the core: cursors and sources made from selections, now that it is known where
-// variables lie.
+// The puts of one call to the core: cursors and sources made from selections.
 #pragma once
 
 #include <deque>
@@ -8,15 +7,16 @@
 
 #include "conversion.hpp"
 #include "open_file.hpp"
-#include "request/piece_cursor.hpp"
+#include "placement.hpp"
+#include "request/convert_source.hpp"
+#include "request/memory_source.hpp"
 #include "request/put.hpp"
-#include "request/strided.hpp"
 
 namespace forebay::pnc {
 
 class Batch {
  public:
-  explicit Batch(OpenFile& file) : file_(file) {}
+  explicit Batch(OpenFile& file) : placement_(file) {}
 
   /// Adds a put whose data are in the variable's type at `data`, to be swapped. The selection must stay.
   int add(const Variable& variable, const Selection& selection, const std::byte* data, Swap swap);
@@ -40,13 +40,10 @@ class Batch {
   template <class MakeSource>
   int add_parts(const Variable& variable, const Selection& selection, MakeSource&& make_source);
 
-  OpenFile& file_;
-  std::deque<StridedCursor> strided_;
-  std::deque<PieceListCursor> lists_;
+  Placement placement_;
   std::deque<MemorySource> memory_;
   std::deque<ConvertSource> converted_;
   std::deque<GatherSource> gathered_;
-  std::vector<StridedDim> loops_;
   std::vector<Put> puts_;
   Reach reach_;
   std::int64_t bytes_ = 0;

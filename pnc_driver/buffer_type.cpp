@@ -11,7 +11,13 @@ struct Decoded {
   Element element = Element::none;
   std::int64_t elements = 0;  // in one datatype
   bool contiguous = true;
+  bool is_long = false;
 };
+
+// PnetCDF takes Fortran's 8-byte integers for C's long.
+bool is_long(MPI_Datatype type) {
+  return type == MPI_LONG || type == MPI_INTEGER8;
+}
 
 // The datatypes that MPI_Type_get_contents made for us; only derived ones may be freed.
 class Contents {
@@ -93,6 +99,7 @@ int decode_struct(const Contents& contents, Decoded& out) {
     if (member.element == Element::none) continue;
     if (out.element != Element::none && out.element != member.element) return NC_EMULTITYPES;
     out.element = member.element;
+    out.is_long = member.is_long;
     out.elements += member.elements * contents.number(1 + i);
   }
   out.contiguous = false;
@@ -106,6 +113,7 @@ int decode(MPI_Datatype type, Decoded& out) {
   if (combiner == MPI_COMBINER_NAMED) {
     out.element = element_of(type);
     out.elements = 1;
+    out.is_long = is_long(type);
     return out.element == Element::none ? NC_EUNSPTETYPE : NC_NOERR;
   }
   if (combiner == MPI_COMBINER_STRUCT) return decode_struct(contents, out);
@@ -211,12 +219,14 @@ int understand_buffer(nc_type external, std::int64_t wanted, MPI_Offset count, M
   } else if (count == NC_COUNT_IGNORE) {
     layout.element = element_of(type);
     layout.elements = wanted;
+    layout.is_long = type == MPI_LONG;
   } else {
     Decoded decoded;
     if (int err = decode(type, decoded); err != NC_NOERR) return err;
     layout.element = decoded.element;
     layout.elements = decoded.elements * count;
     layout.contiguous = decoded.contiguous;
+    layout.is_long = decoded.is_long;
     if (layout.elements != wanted) return NC_EIOMISMATCH;
   }
   if (layout.element == Element::none) return NC_EUNSPTETYPE;
@@ -247,26 +257,45 @@ bool is_mapped(std::span<const MPI_Offset> count, const MPI_Offset* imap) {
   return compact > 1 && !row_major;
 }
 
-int pack(const void* buffer, MPI_Offset count, MPI_Datatype type, std::byte* packed, std::int64_t bytes) {
+namespace {
+
+// MPI's packing counts in int: calls f(first, count, at, bytes) for as many of `type` as fit, from byte `at` of
+// what is packed on.
+template <class F>
+int in_parts(MPI_Offset count, std::int64_t bytes, F&& f) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (count <= 0) return NC_NOERR;
   const std::int64_t each = bytes / count;
   if (each > most) return NC_EINTOVERFLOW;
-  MPI_Aint lower = 0, extent = 0;
-  if (MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS) return NC_EMPI;
-  const std::int64_t step = each > 0 ? most / each : most;  // MPI_Pack counts in int
-  const auto* from = static_cast<const std::byte*>(buffer);
+  const std::int64_t step = each > 0 ? most / each : most;
   for (MPI_Offset done = 0; done < count;) {
     const auto now = static_cast<int>(count - done < step ? count - done : step);
-    int position = 0;
-    if (MPI_Pack(from + done * extent, now, type, packed, static_cast<int>(now * each), &position,
-                 MPI_COMM_SELF) != MPI_SUCCESS) {
-      return NC_EMPI;
-    }
-    packed += now * each;
+    if (f(done, now, done * each, static_cast<int>(now * each)) != MPI_SUCCESS) return NC_EMPI;
     done += now;
   }
   return NC_NOERR;
+}
+
+}  // namespace
+
+int pack(const void* buffer, MPI_Offset count, MPI_Datatype type, std::byte* packed, std::int64_t bytes) {
+  MPI_Aint lower = 0, extent = 0;
+  if (MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS) return NC_EMPI;
+  return in_parts(count, bytes, [&](MPI_Offset first, int now, std::int64_t at, int size) {
+    int position = 0;
+    return MPI_Pack(static_cast<const std::byte*>(buffer) + first * extent, now, type, packed + at, size,
+                    &position, MPI_COMM_SELF);
+  });
+}
+
+int unpack(const std::byte* packed, std::int64_t bytes, void* buffer, MPI_Offset count, MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  if (MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS) return NC_EMPI;
+  return in_parts(count, bytes, [&](MPI_Offset first, int now, std::int64_t at, int size) {
+    int position = 0;
+    return MPI_Unpack(packed + at, size, &position, static_cast<std::byte*>(buffer) + first * extent, now,
+                      type, MPI_COMM_SELF);
+  });
 }
 
 }  // namespace forebay::pnc

@@ -51,6 +51,7 @@ struct BufferLayout {
   Element element = Element::none;
   std::int64_t elements = 0;  ///< in the whole buffer
   bool contiguous = true;     ///< of elements, without gaps
+  bool is_long = false;       ///< C's long, for which PnetCDF has a fill value of its own
 };
 
 /// Understands (count, type) of a data call on a variable of `external` type that asks for `wanted` elements.
@@ -69,8 +70,9 @@ bool needs_swap(nc_type external, Element memory);
 /// True when `imap` (in elements; may be null) does not simply say "row-major".
 bool is_mapped(std::span<const MPI_Offset> count, const MPI_Offset* imap);
 
-/// Packs `count` of `type` at `buffer` into `packed`, which holds `bytes`. NC_EINTOVERFLOW when one `type` is
-/// 2 GiB or more.
+/// Packs `count` of `type` at `buffer` into `packed`, which holds `bytes`; and back. NC_EINTOVERFLOW when one
+/// `type` is 2 GiB or more.
 int pack(const void* buffer, MPI_Offset count, MPI_Datatype type, std::byte* packed, std::int64_t bytes);
+int unpack(const std::byte* packed, std::int64_t bytes, void* buffer, MPI_Offset count, MPI_Datatype type);
 
 }  // namespace forebay::pnc

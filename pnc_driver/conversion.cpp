@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "open_file.hpp"
+#include "request/convert_source.hpp"
+#include "request/get_converter.hpp"
 
 namespace forebay::pnc {
 
@@ -15,6 +17,15 @@ int conversion_for(OpenFile& file, const Variable& variable, Element element, Co
   if (element == element_of(variable.type)) return NC_NOERR;
   return file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr,
                             nullptr, nullptr, conversion.fill.data());
+}
+
+Conversion conversion_back(const OpenFile& file, const Variable& variable, const BufferLayout& layout) {
+  Conversion conversion;
+  conversion.external = static_cast<ExternalType>(variable.type);
+  conversion.memory = static_cast<MemoryType>(layout.element);
+  conversion.fill = default_fill(conversion.memory, layout.is_long);
+  conversion.options.classic_bytes = file.cdf_format < 5;
+  return conversion;
 }
 
 Swap swap_of(const Variable& variable) {

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "buffer_type.hpp"
-#include "request/convert_source.hpp"
-#include "request/memory_source.hpp"
+#include "request/convert.hpp"
+#include "request/move_runs.hpp"
 #include "variables.hpp"
 
 namespace forebay::pnc {
 
 struct OpenFile;
 
-/// How elements of a buffer become a variable's values.
+/// How elements of a buffer become a variable's values, or the other way round.
 struct Conversion {
   ExternalType external;
   MemoryType memory;
@@ -25,12 +25,15 @@ struct Conversion {
   ConvertOptions options;
 };
 
+/// For a put: asks for the variable's fill value where it may be needed.
 int conversion_for(OpenFile& file, const Variable& variable, Element element, Conversion& conversion);
+/// For a get.
+Conversion conversion_back(const OpenFile& file, const Variable& variable, const BufferLayout& layout);
 
-/// What brings values of the variable's type from this machine's byte order into the file's.
+/// What brings values of the variable's type from this machine's byte order into the file's, and back.
 Swap swap_of(const Variable& variable);
 
-/// How a buffer is read through an imap: elements from one index to the next, in each dimension of the box.
+/// How an imap lays out a buffer: elements from one index to the next, in each dimension of the box.
 struct Mapping {
   std::vector<std::int64_t> count;
   std::vector<std::int64_t> imap;

@@ -1,13 +1,11 @@
 // The table of codes, and the text that goes with them.
 #include "errors.hpp"
 
-#include <pnetcdf.h>
-
 #include <string>
 
 namespace forebay::pnc {
 
-int to_nc_error(const Status& status) {
+int to_nc_error(const Status& status, int io) {
   switch (status.code()) {
     case Code::ok:
       return NC_NOERR;
@@ -22,7 +20,7 @@ int to_nc_error(const Status& status) {
     case Code::access:
       return NC_EACCESS;
     case Code::io:
-      return NC_EWRITE;
+      return io;
     case Code::bad_hint:
       return NC_EINVAL;
     case Code::bad_argument:
@@ -32,16 +30,16 @@ int to_nc_error(const Status& status) {
     case Code::unsupported:
       return NC_ENOTSUPPORT;
     case Code::peer:
-      return NC_EWRITE;
+      return io;
     case Code::internal:
       return NC_EINTERNAL;
   }
   return NC_EINTERNAL;
 }
 
-int report(const Status& status, const char* what) {
+int report(const Status& status, const char* what, int io) {
   if (!status.ok() && status.code() != Code::peer && !status.is_heard()) warn_few(what, status.message());
-  return to_nc_error(status);
+  return to_nc_error(status, io);
 }
 
 int thrown_to_nc_error(std::exception_ptr thrown) noexcept {

@@ -1,4 +1,4 @@
-// Define and data modes, and what inquiries say about our puts.
+// Define and data modes, and what inquiries say about our puts and gets.
 #include "file_slots.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ int redef(void* object) {
 
 int sync(void* object) {
   OpenFile& file = OpenFile::of(object);
-  if (!file.active() || file.in_define) return file.stock.sync(file.stock_file);
+  if (!file.active() || file.in_define || !file.writable) return file.stock.sync(file.stock_file);
   return guarded([&] {
     const int drained = drain_in_any_mode(file);
     int err = keep_count(file, file.stock.sync(file.stock_file));
@@ -112,7 +112,8 @@ int inq_misc(void* object, int* path_length, char* path, int* fixed_vars, int* r
                           requests, ours ? nullptr : buffer_usage, ours ? nullptr : buffer_size);
   if (!ours || err != NC_NOERR) return err;
   if (put_size != nullptr) *put_size += file.put_bytes;
-  if (requests != nullptr) *requests += static_cast<int>(file.pending.size());
+  if (get_size != nullptr) *get_size += file.get_bytes;
+  if (requests != nullptr) *requests += static_cast<int>(file.puts.size() + file.gets.size());
   // How a program, or a person, can tell that this driver is at work.
   if (info != nullptr && *info != MPI_INFO_NULL) MPI_Info_set(*info, "forebay", "active");
   if (buffer_usage == nullptr && buffer_size == nullptr) return NC_NOERR;

@@ -77,7 +77,7 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
     return;
   FileOptions options;
   options.path = path;
-  options.amode = MPI_MODE_RDWR;
+  options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
   options.info = info;
   options.settings = std::move(plan.settings);
   options.driver = "pnetcdf";
@@ -124,12 +124,13 @@ bool heeds_share(int how) {
   return libvers != nullptr && std::string(libvers()).rfind("1.12.", 0) == 0;
 }
 
-int forward_pending(OpenFile& file) {
-  if (file.pending.empty()) return NC_NOERR;
-  warn_once(std::to_string(file.pending.size()) +
-            " nonblocking puts were never waited for and are cancelled as " + file.core->path() +
-            " is closed");
-  file.pending.clear();
+int forget_pending(OpenFile& file) {
+  const std::size_t pending = file.puts.size() + file.gets.size();
+  if (pending == 0) return NC_NOERR;
+  warn_once(std::to_string(pending) + " nonblocking requests were never waited for and are cancelled as " +
+            file.core->path() + " is closed");
+  file.puts.clear();
+  file.gets.clear();
   return NC_EPENDING;
 }
 
@@ -139,7 +140,7 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
   if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
-  const int pending = file->active() ? forward_pending(*file) : NC_NOERR;
+  const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
@@ -178,15 +179,13 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
               void** object) {
   return guarded([&]() -> int {
     *object = nullptr;
-    const bool writes = (omode & NC_WRITE) != 0;
     Plan plan;
-    if (writes) {
-      if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
-    }
+    if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     const int err = stock(&stock_file);
     const bool opened = err == NC_NOERR || err == NC_ENULLPAD;  // the latter is a remark
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
+    file->writable = (omode & NC_WRITE) != 0;
     if (plan.use) attach_core(*file, opened, comm, path, info, plan);
     if (!opened) return err;
     if (file->active()) {

@@ -40,6 +40,7 @@ struct OpenFile {
 
   std::unique_ptr<CoreFile> core;
   int cdf_format = 1;  ///< 1, 2 or 5
+  bool writable = true;
   bool in_define = false;
   bool independent = false;
   bool share = false;  ///< NC_SHARE with a PnetCDF that still heeds it: on disk after every collective put
@@ -47,10 +48,12 @@ struct OpenFile {
 
   Variables variables;
   RecordCount records;
-  PendingPuts pending;
+  Pending<PendingPut> puts;
+  Pending<PendingGet> gets;
   ListSelector lists;
   std::optional<AttachedBuffer> attached;
   std::int64_t put_bytes = 0;  ///< to add to what PnetCDF's own driver says it has written
+  std::int64_t get_bytes = 0;  ///< and read
 };
 
 }  // namespace forebay::pnc

@@ -1,4 +1,4 @@
-// The nonblocking puts that wait for their wait: numbered as PnetCDF numbers them, found by number.
+// The nonblocking requests that wait for their wait: numbered as PnetCDF numbers them, found by number.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "arguments.hpp"
+#include "mpi/handles.hpp"
 #include "request/memory_source.hpp"
 #include "selection.hpp"
 
@@ -14,6 +16,7 @@ namespace forebay::pnc {
 /// One iput or bput. Its data are in the variable's type: the program's own buffer where PnetCDF would leave
 /// them there, else a copy.
 struct PendingPut {
+  static constexpr int first_id = 0;  ///< puts have even numbers
   int id = 0;
   const Variable* variable = nullptr;
   Selection selection;
@@ -24,12 +27,24 @@ struct PendingPut {
   bool taken = false;  ///< by the wait or cancel at work
 };
 
-class PendingPuts {
- public:
-  /// Numbers start at 0 when nothing is pending, and are even.
-  int add(std::unique_ptr<PendingPut> put);
+/// One iget. Where the program's buffer has gaps, its datatype is ours, since the program may free its own.
+struct PendingGet {
+  static constexpr int first_id = 1;  ///< gets have odd numbers
+  int id = 0;
+  Request request;
+  GetBuffer buffer;
+  mpi::Datatype type;
+  bool taken = false;  ///< by the wait or cancel at work
+};
 
-  /// Passes a number over, while something is pending: PnetCDF gives one to a blocking put of a list.
+/// Instantiated for the two above.
+template <class Entry>
+class Pending {
+ public:
+  /// Numbers start at the first when nothing is pending, and go up by two.
+  int add(std::unique_ptr<Entry> entry);
+
+  /// Passes a number over, while something is pending: PnetCDF gives one to a blocking call with a list.
   void skip_number() {
     if (live_ > 0) last_id_ += 2;
   }
@@ -37,19 +52,19 @@ class PendingPuts {
   std::size_t size() const { return live_; }
   bool empty() const { return live_ == 0; }
 
-  /// The pending put of that number; null when there is none.
-  PendingPut* find(int id);
+  /// The pending request of that number; null when there is none.
+  Entry* find(int id);
 
   /// All, in the order in which they were posted.
-  std::vector<PendingPut*> all();
+  std::vector<Entry*> all();
 
   /// Forgets one; and closes ranks after a series of that.
-  void drop(PendingPut& put);
+  void drop(Entry& entry);
   void tidy();
   void clear();
 
  private:
-  std::vector<std::unique_ptr<PendingPut>> puts_;  // ascending numbers; null where dropped
+  std::vector<std::unique_ptr<Entry>> entries_;  // ascending numbers; null where dropped
   std::vector<int> ids_;
   std::size_t live_ = 0;
   int last_id_ = 0;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "arguments.hpp"
 #include "batch.hpp"
 #include "conversion.hpp"
 #include "errors.hpp"
@@ -19,66 +20,12 @@ namespace {
 // call.
 constexpr std::int64_t copied_up_to = 4096;
 
-struct Buffer {
-  const void* memory;
-  MPI_Offset count;
-  MPI_Datatype type;
-};
-
-// A put as it was called, before anything is done with its data.
-struct Request {
-  const Variable* variable = nullptr;
-  Selection selection;
-  BufferLayout layout;
-  bool converts = false;
-  bool mapped = false;  // by imap
-  Mapping mapping;
-
-  const Mapping* map() const { return mapped ? &mapping : nullptr; }
-};
-
-struct VarArguments {
-  Index start, count, stride, imap;
-};
-struct VarnArguments {
-  int pieces;
-  IndexList starts, counts;
-};
-
-int select(OpenFile&, const Variable& variable, const VarArguments& arguments, Request& request) {
-  if (int err = select_block(variable, arguments.start, arguments.count, arguments.stride, request.selection))
-    return err;
-  request.mapped = is_mapped({arguments.count, variable.dims()}, arguments.imap);
-  if (request.mapped) {
-    request.mapping.count.assign(arguments.count, arguments.count + variable.dims());
-    request.mapping.imap.assign(arguments.imap, arguments.imap + variable.dims());
-  }
-  return NC_NOERR;
-}
-
-int select(OpenFile& file, const Variable& variable, const VarnArguments& arguments, Request& request) {
-  return file.lists.select(variable, arguments.pieces, arguments.starts, arguments.counts, request.selection);
-}
-
-template <class Arguments>
-int understand(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, Request& request) {
-  if (int err = file.variables.find(id, request.variable)) return err;
-  if (int err = select(file, *request.variable, arguments, request)) return err;
-  const nc_type type = request.variable->type;
-  if (int err =
-          understand_buffer(type, request.selection.elements, buffer.count, buffer.type, request.layout))
-    return err;
-  request.converts = needs_conversion(file.cdf_format, type, request.layout.element);
-  return NC_NOERR;
-}
-
 // The elements side by side (an imap counts in these). Where the buffer has gaps, `packed` holds a copy.
-int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std::byte[]>& packed,
+int close_gaps(const Request& request, const PutBuffer& buffer, std::unique_ptr<std::byte[]>& packed,
                const std::byte*& elements) {
   elements = static_cast<const std::byte*>(buffer.memory);
   if (request.layout.contiguous) return NC_NOERR;
-  const std::int64_t bytes =
-      request.selection.elements * static_cast<std::int64_t>(size_of(request.layout.element));
+  const std::int64_t bytes = request.memory_bytes();
   packed.reset(new std::byte[static_cast<std::size_t>(bytes)]);
   elements = packed.get();
   return pack(buffer.memory, buffer.count, buffer.type, packed.get(), bytes);
@@ -88,9 +35,9 @@ int close_gaps(const Request& request, const Buffer& buffer, std::unique_ptr<std
 
 // Fills the batch with one put. Where the buffer has gaps, `packed` holds a copy for as long as the batch.
 template <class Arguments>
-int prepare(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, Request& request,
+int prepare(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, Request& request,
             std::unique_ptr<std::byte[]>& packed, Batch& batch) {
-  if (int err = understand(file, id, arguments, buffer, request)) return err;
+  if (int err = understand(file, id, arguments, buffer.count, buffer.type, request)) return err;
   if (request.selection.elements == 0) return NC_NOERR;
   const std::byte* elements = nullptr;
   if (int err = close_gaps(request, buffer, packed, elements)) return err;
@@ -102,19 +49,19 @@ int prepare(OpenFile& file, int id, const Arguments& arguments, const Buffer& bu
 }
 
 template <class Arguments>
-int put_alone(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer) {
+int put_alone(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer) {
   Request request;
   Batch batch(file);
   std::unique_ptr<std::byte[]> packed;
   if (int err = prepare(file, id, arguments, buffer, request, packed, batch)) return err;
-  if (std::is_same_v<Arguments, VarnArguments>) file.pending.skip_number();
+  if (std::is_same_v<Arguments, VarnArguments>) file.puts.skip_number();
   if (request.selection.elements == 0) return NC_NOERR;
   if (int err = write_alone(file, batch)) return err;
   return batch.out_of_range() ? NC_ERANGE : NC_NOERR;
 }
 
 template <class Arguments>
-int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int how) {
+int put_collective(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, int how) {
   Request request;
   Batch batch(file);
   std::unique_ptr<std::byte[]> packed;
@@ -122,7 +69,7 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Buf
   if ((how & mode::zero) == 0)
     problem = guarded([&] { return prepare(file, id, arguments, buffer, request, packed, batch); });
   constexpr bool is_list = std::is_same_v<Arguments, VarnArguments>;
-  if (is_list && problem == NC_NOERR && request.selection.elements > 0) file.pending.skip_number();
+  if (is_list && problem == NC_NOERR && request.selection.elements > 0) file.puts.skip_number();
   bool unused = false;
   const int err = write_together(file, batch, problem, unused);
   return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
@@ -135,7 +82,7 @@ bool takes(const OpenFile& file, int how) {
 }
 
 template <class Arguments>
-int put(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int how) {
+int put(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, int how) {
   return (how & mode::collective) != 0 ? put_collective(file, id, arguments, buffer, how)
                                        : put_alone(file, id, arguments, buffer);
 }
@@ -150,7 +97,7 @@ bool may_stay_in_place(const OpenFile& file, const Request& request, std::int64_
 }
 
 // Copies the data, and tells what is left to do to them. NC_ERANGE is a remark.
-int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std::byte* to, Swap& swap) {
+int copy_data(OpenFile& file, const Request& request, const PutBuffer& buffer, std::byte* to, Swap& swap) {
   const std::int64_t elements = request.selection.elements;
   if (!request.converts && !request.mapped) {
     const std::int64_t bytes = elements * request.variable->element_bytes;
@@ -169,12 +116,12 @@ int copy_data(OpenFile& file, const Request& request, const Buffer& buffer, std:
 }
 
 template <class Arguments>
-int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffer, int* number,
+int post(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, int* number,
          bool buffered) {
   if (number != nullptr) *number = NC_REQ_NULL;
   if (buffered && !file.attached) return NC_ENULLABUF;
   Request request;
-  if (int err = understand(file, id, arguments, buffer, request)) return err;
+  if (int err = understand(file, id, arguments, buffer.count, buffer.type, request)) return err;
   if (request.selection.elements == 0) return NC_NOERR;
   const std::int64_t bytes = request.selection.elements * request.variable->element_bytes;
 
@@ -202,7 +149,7 @@ int post(OpenFile& file, int id, const Arguments& arguments, const Buffer& buffe
     put->data = copy;
   }
   put->selection = std::move(request.selection);
-  const int given = file.pending.add(std::move(put));
+  const int given = file.puts.add(std::move(put));
   if (number != nullptr) *number = given;
   return err;
 }
@@ -227,7 +174,7 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
   if (!takes(file, how)) {
     const int err = file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer,
                                         buffer_count, type, how);
-    if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.pending.skip_number();
+    if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.puts.skip_number();
     // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.
     if (file.active() && err == NC_ERANGE) {
       const int waited =
@@ -309,7 +256,7 @@ int buffer_detach(void* object) {
   if (!file.active()) return file.stock.buffer_detach(file.stock_file);
   if (!file.attached) return NC_ENULLABUF;
   return guarded([&] {
-    for (const PendingPut* put : file.pending.all()) {
+    for (const PendingPut* put : file.puts.all()) {
       if (put->slot >= 0) return NC_EPENDINGBPUT;
     }
     file.attached.reset();

@@ -112,14 +112,14 @@ constexpr DriverTable table = {
 
     .get_var = get_var,
     .put_var = put_var,
-    .get_varn = get_drained<&T::get_varn>,
+    .get_varn = get_varn,
     .put_varn = put_varn,
     .get_vard = get_drained<&T::get_vard>,
     .put_vard = put_drained<&T::put_vard>,
-    .iget_var = forward<&T::iget_var>,
+    .iget_var = iget_var,
     .iput_var = iput_var,
     .bput_var = bput_var,
-    .iget_varn = forward<&T::iget_varn>,
+    .iget_varn = iget_varn,
     .iput_varn = iput_varn,
     .bput_varn = bput_varn,
 

@@ -72,11 +72,17 @@ struct InfoTraits {
   static Type null() { return MPI_INFO_NULL; }
   static int free(Type* handle) { return MPI_Info_free(handle); }
 };
+struct DatatypeTraits {
+  using Type = MPI_Datatype;
+  static Type null() { return MPI_DATATYPE_NULL; }
+  static int free(Type* handle) { return MPI_Type_free(handle); }
+};
 
 using Comm = Handle<CommTraits>;
 using File = Handle<FileTraits>;
 using Win = Handle<WinTraits>;
 using Info = Handle<InfoTraits>;
+using Datatype = Handle<DatatypeTraits>;
 
 inline int rank(MPI_Comm comm) {
   int value = 0;

@@ -1,60 +1,17 @@
-// Walking an imap: an index is taken apart where a run jumps, and stepped where it goes on.
+// Gathering through an imap.
 #include "request/convert_source.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 namespace forebay {
 
-GatherSource::GatherSource(const void* memory, std::span<const std::int64_t> count,
-                           std::span<const std::int64_t> imap, ExternalType external, MemoryType type,
-                           const void* fill, ConvertOptions options)
-    : memory_(static_cast<const std::byte*>(memory)),
-      converter_(external, type, fill, options),
-      at_(memory_) {
-  assert(count.size() == imap.size());
-  for (std::size_t d = 0; d < count.size(); ++d) {
-    const std::int64_t stride = imap[d] * converter_.memory_size();
-    if (count[d] == 1) continue;
-    if (!dims_.empty() && dims_.back().stride == stride * count[d]) {
-      dims_.back() = {dims_.back().count * count[d], stride, 0};
-    } else {
-      dims_.push_back({count[d], stride, 0});
-    }
-  }
-  if (dims_.empty()) dims_.push_back({1, converter_.memory_size(), 0});
-}
-
-void GatherSource::seek(std::int64_t element) {
-  if (element == element_) return;
-  element_ = element;
-  at_ = memory_;
-  for (std::size_t d = dims_.size(); d-- > 0;) {
-    Dim& dim = dims_[d];
-    dim.index = d == 0 ? element : element % dim.count;
-    if (d > 0) element /= dim.count;
-    at_ += dim.index * dim.stride;
-  }
-}
-
-// Converts the next elements from where we stand, and steps past them.
+// Converts the next elements from where the walk stands.
 void GatherSource::gather(std::byte* to, std::int64_t elements) {
-  Dim& row = dims_.back();
-  element_ += elements;
-  while (elements > 0) {
-    const std::int64_t n = std::min(elements, row.count - row.index);
-    range_error_ |= converter_.convert_strided(at_, row.stride, to, static_cast<std::size_t>(n));
+  walk_.pass(elements, [&](std::int64_t at, std::int64_t stride, std::int64_t n) {
+    range_error_ |= converter_.convert_strided(memory_ + at, stride, to, static_cast<std::size_t>(n));
     to += n * converter_.external_size();
-    elements -= n;
-    row.index += n;
-    at_ += n * row.stride;
-    for (std::size_t d = dims_.size() - 1; d > 0 && dims_[d].index == dims_[d].count; --d) {
-      at_ += dims_[d - 1].stride - dims_[d].count * dims_[d].stride;
-      dims_[d].index = 0;
-      ++dims_[d - 1].index;
-    }
-  }
+  });
 }
 
 // A run that begins or ends inside an element: that element is converted aside, and in part copied.
@@ -65,7 +22,7 @@ void GatherSource::produce_cut(const Run& run, std::byte* to) {
     const std::int64_t element = at / size;
     const std::int64_t skip = at - element * size;
     std::int64_t length = (end - at) / size * size;
-    seek(element);
+    walk_.seek(element);
     if (skip == 0 && length > 0) {
       gather(to, length / size);
     } else {
@@ -86,7 +43,7 @@ void GatherSource::produce(std::span<const Run> runs, std::byte* destination, st
     if (((run.stream | run.length) & (size - 1)) != 0) {
       produce_cut(run, to);
     } else {
-      seek(run.stream / size);
+      walk_.seek(run.stream / size);
       gather(to, run.length / size);
     }
   }
