@@ -51,8 +51,8 @@ struct Request {
   }
 };
 
-/// Fills `request`; `count` and `type` describe the buffer. The codes are those of the functions that each part
-/// is left to.
+/// Fills `request`; `count` and `type` describe the buffer. The codes are those of the functions that each
+/// part is left to.
 int understand(OpenFile& file, int variable, const VarArguments& arguments, MPI_Offset count,
                MPI_Datatype type, Request& request);
 int understand(OpenFile& file, int variable, const VarnArguments& arguments, MPI_Offset count,

@@ -259,8 +259,8 @@ bool is_mapped(std::span<const MPI_Offset> count, const MPI_Offset* imap) {
 
 namespace {
 
-// MPI's packing counts in int: calls f(first, count, at, bytes) for as many of `type` as fit, from byte `at` of
-// what is packed on.
+// MPI's packing counts in int: calls f(first, count, at, bytes) for as many of `type` as fit, from byte `at`
+// of what is packed on.
 template <class F>
 int in_parts(MPI_Offset count, std::int64_t bytes, F&& f) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();

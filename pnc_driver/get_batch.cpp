@@ -9,8 +9,8 @@
 namespace forebay::pnc {
 namespace {
 
-// How many elements from its beginning on an imap reaches into a buffer. It counts in elements that lie side by
-// side, also where the buffer has gaps.
+// How many elements from its beginning on an imap reaches into a buffer. It counts in elements that lie side
+// by side, also where the buffer has gaps.
 std::int64_t reach_of(const Request& request) {
   std::int64_t reach = request.selection.elements;
   if (!request.mapped) return reach;
@@ -39,8 +39,7 @@ int GetBatch::add(const Request& request, const GetBuffer& buffer) {
   auto* elements = static_cast<std::byte*>(buffer.memory);
   if (!request.layout.contiguous) {
     entry.packed_bytes = request.memory_bytes();
-    const auto room =
-        static_cast<std::size_t>(reach_of(request)) * size_of(request.layout.element);
+    const auto room = static_cast<std::size_t>(reach_of(request)) * size_of(request.layout.element);
     // What an imap leaves out comes back to the program, too.
     entry.packed = request.mapped ? std::make_unique<std::byte[]>(room)
                                   : std::make_unique_for_overwrite<std::byte[]>(room);

@@ -13,8 +13,8 @@
 
 namespace forebay {
 
-/// Keeps the parts until an element is whole: few at a time, since a request has one at most at each border of
-/// a round.
+/// Keeps the parts until an element is whole: few at a time, since a request has one at most at each border
+/// of a round.
 class CutElements {
  public:
   /// Elements of `size` bytes, at most 8.
@@ -49,7 +49,8 @@ class CutElements {
 
   // Whether the element is whole now; then it is in whole_.
   bool add(std::int64_t element, std::int64_t skip, std::int64_t length, const std::byte* from) {
-    auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.element == element; });
+    auto part =
+        std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.element == element; });
     if (part == parts_.end()) part = parts_.insert(parts_.end(), {element, {}, 0});
     std::memcpy(part->bytes.data() + skip, from, static_cast<std::size_t>(length));
     part->have |= ((1U << length) - 1) << skip;

@@ -83,8 +83,8 @@ inline bool convert_elements(const std::byte* in, std::byte* out, std::ptrdiff_t
     }
     if (!plain) [[unlikely]] {
       for (std::size_t i = 0; i < n; ++i) {
-        bad |= convert_any<To, From>(in + i * sizeof(From), out + static_cast<std::ptrdiff_t>(i) * stride,
-                                     fill);
+        bad |=
+            convert_any<To, From>(in + i * sizeof(From), out + static_cast<std::ptrdiff_t>(i) * stride, fill);
       }
     }
     in += n * sizeof(From);

@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Element (i0, i1, …) of a box of `count`, in row-major order, lies sum(i * imap) elements from the beginning
-/// of memory, as netCDF's varm has it.
+/// Element (i0, i1, …) of a box of `count`, in row-major order, lies sum(i * imap) elements from the
+/// beginning of memory, as netCDF's varm has it.
 class ImapWalk {
  public:
   ImapWalk(std::span<const std::int64_t> count, std::span<const std::int64_t> imap,

@@ -1,4 +1,4 @@
-// The table of typed functions, and the one place that chooses among PnetCDF's 600 put functions.
+// The table of typed functions, and the one place that chooses among PnetCDF's 1000 put and get functions.
 #include "calls.hpp"
 
 #include <algorithm>
@@ -12,82 +12,41 @@ namespace {
 using Offsets = const MPI_Offset*;
 using Lists = MPI_Offset* const*;
 
-// The typed functions of one memory type, with the buffer as const void*.
+// The typed functions of one memory type, with the buffer as void*, by method.
 struct Typed {
-  int (*var1[4])(int, int, Offsets, const void*, int*);
-  int (*var[4])(int, int, const void*, int*);
-  int (*vara[4])(int, int, Offsets, Offsets, const void*, int*);
-  int (*vars[4])(int, int, Offsets, Offsets, Offsets, const void*, int*);
-  int (*varm[4])(int, int, Offsets, Offsets, Offsets, Offsets, const void*, int*);
-  int (*varn[4])(int, int, int, Lists, Lists, const void*, int*);
+  int (*var1[methods])(int, int, Offsets, void*, int*);
+  int (*var[methods])(int, int, void*, int*);
+  int (*vara[methods])(int, int, Offsets, Offsets, void*, int*);
+  int (*vars[methods])(int, int, Offsets, Offsets, Offsets, void*, int*);
+  int (*varm[methods])(int, int, Offsets, Offsets, Offsets, Offsets, void*, int*);
+  int (*varn[methods])(int, int, int, Lists, Lists, void*, int*);
 };
 
+// One entry: the function NAME##_all or NAME, or the one that posts a request.
+#define FOREBAY_TEST_WAIT(name, C, parameters, ...) \
+  [](int f, int v, FOREBAY_TEST_LIST parameters void* b, int*) { return name(__VA_ARGS__, (C*)b); }
+#define FOREBAY_TEST_POST(name, C, parameters, ...) \
+  [](int f, int v, FOREBAY_TEST_LIST parameters void* b, int* r) { return name(__VA_ARGS__, (C*)b, r); }
+#define FOREBAY_TEST_LIST(...) __VA_ARGS__
+#define FOREBAY_TEST_METHODS(kind, suffix, C, parameters, ...)                          \
+  {                                                                                     \
+      FOREBAY_TEST_WAIT(ncmpi_put_##kind##_##suffix##_all, C, parameters, __VA_ARGS__), \
+      FOREBAY_TEST_WAIT(ncmpi_put_##kind##_##suffix, C, parameters, __VA_ARGS__),       \
+      FOREBAY_TEST_POST(ncmpi_iput_##kind##_##suffix, C, parameters, __VA_ARGS__),      \
+      FOREBAY_TEST_POST(ncmpi_bput_##kind##_##suffix, C, parameters, __VA_ARGS__),      \
+      FOREBAY_TEST_WAIT(ncmpi_get_##kind##_##suffix##_all, C, parameters, __VA_ARGS__), \
+      FOREBAY_TEST_WAIT(ncmpi_get_##kind##_##suffix, C, parameters, __VA_ARGS__),       \
+      FOREBAY_TEST_POST(ncmpi_iget_##kind##_##suffix, C, parameters, __VA_ARGS__),      \
+  }
 #define FOREBAY_TEST_TYPED(suffix, C)                                                                        \
   Typed {                                                                                                    \
-    {[](int f, int v, Offsets s, const void* b, int*) {                                                      \
-       return ncmpi_put_var1_##suffix##_all(f, v, s, (const C*)b);                                           \
-     },                                                                                                      \
-     [](int f, int v, Offsets s, const void* b, int*) {                                                      \
-       return ncmpi_put_var1_##suffix(f, v, s, (const C*)b);                                                 \
-     },                                                                                                      \
-     [](int f, int v, Offsets s, const void* b, int* r) {                                                    \
-       return ncmpi_iput_var1_##suffix(f, v, s, (const C*)b, r);                                             \
-     },                                                                                                      \
-     [](int f, int v, Offsets s, const void* b, int* r) {                                                    \
-       return ncmpi_bput_var1_##suffix(f, v, s, (const C*)b, r);                                             \
-     }},                                                                                                     \
-        {[](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix##_all(f, v, (const C*)b); },  \
-         [](int f, int v, const void* b, int*) { return ncmpi_put_var_##suffix(f, v, (const C*)b); },        \
-         [](int f, int v, const void* b, int* r) { return ncmpi_iput_var_##suffix(f, v, (const C*)b, r); },  \
-         [](int f, int v, const void* b, int* r) { return ncmpi_bput_var_##suffix(f, v, (const C*)b, r); }}, \
-        {[](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                       \
-           return ncmpi_put_vara_##suffix##_all(f, v, s, c, (const C*)b);                                    \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int*) {                                       \
-           return ncmpi_put_vara_##suffix(f, v, s, c, (const C*)b);                                          \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                     \
-           return ncmpi_iput_vara_##suffix(f, v, s, c, (const C*)b, r);                                      \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, const void* b, int* r) {                                     \
-           return ncmpi_bput_vara_##suffix(f, v, s, c, (const C*)b, r);                                      \
-         }},                                                                                                 \
-        {[](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                            \
-           return ncmpi_put_vars_##suffix##_all(f, v, s, c, d, (const C*)b);                                 \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int*) {                            \
-           return ncmpi_put_vars_##suffix(f, v, s, c, d, (const C*)b);                                       \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                          \
-           return ncmpi_iput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                   \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, const void* b, int* r) {                          \
-           return ncmpi_bput_vars_##suffix(f, v, s, c, d, (const C*)b, r);                                   \
-         }},                                                                                                 \
-        {[](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                 \
-           return ncmpi_put_varm_##suffix##_all(f, v, s, c, d, m, (const C*)b);                              \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int*) {                 \
-           return ncmpi_put_varm_##suffix(f, v, s, c, d, m, (const C*)b);                                    \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {               \
-           return ncmpi_iput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                \
-         },                                                                                                  \
-         [](int f, int v, Offsets s, Offsets c, Offsets d, Offsets m, const void* b, int* r) {               \
-           return ncmpi_bput_varm_##suffix(f, v, s, c, d, m, (const C*)b, r);                                \
-         }},                                                                                                 \
-        {[](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                    \
-           return ncmpi_put_varn_##suffix##_all(f, v, n, s, c, (const C*)b);                                 \
-         },                                                                                                  \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int*) {                                    \
-           return ncmpi_put_varn_##suffix(f, v, n, s, c, (const C*)b);                                       \
-         },                                                                                                  \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                  \
-           return ncmpi_iput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                   \
-         },                                                                                                  \
-         [](int f, int v, int n, Lists s, Lists c, const void* b, int* r) {                                  \
-           return ncmpi_bput_varn_##suffix(f, v, n, s, c, (const C*)b, r);                                   \
-         }},                                                                                                 \
+    FOREBAY_TEST_METHODS(var1, suffix, C, (Offsets s, ), f, v, s),                                           \
+        FOREBAY_TEST_METHODS(var, suffix, C, (), f, v),                                                      \
+        FOREBAY_TEST_METHODS(vara, suffix, C, (Offsets s, Offsets c, ), f, v, s, c),                         \
+        FOREBAY_TEST_METHODS(vars, suffix, C, (Offsets s, Offsets c, Offsets d, ), f, v, s, c, d),           \
+        FOREBAY_TEST_METHODS(varm, suffix, C, (Offsets s, Offsets c, Offsets d, Offsets m, ), f, v, s, c, d, \
+                             m),                                                                             \
+        FOREBAY_TEST_METHODS(varn, suffix, C, (int n, Lists s, Lists c, ), f, v, n, s, c),                   \
   }
 
 const Typed typed[memory_types] = {
@@ -108,7 +67,7 @@ const Typed typed[memory_types] = {
 int perform_typed(int f, Call& c, Lists starts, Lists counts) {
   const Typed& t = typed[c.memory];
   const auto m = static_cast<std::size_t>(c.method);
-  const void* b = c.buffer.data();
+  void* b = c.buffer.data();
   int* r = &c.request;
   switch (c.shape) {
     case Shape::var1:
@@ -128,7 +87,7 @@ int perform_typed(int f, Call& c, Lists starts, Lists counts) {
 }
 
 int perform_flexible(int f, Call& c, Lists starts, Lists counts, MPI_Offset n, MPI_Datatype type) {
-  const void* b = c.buffer.data();
+  void* b = c.buffer.data();
   int* r = &c.request;
   const int v = c.variable;
   const Offsets start = c.start.data(), count = c.count.data(), stride = c.stride.data(),
@@ -144,6 +103,12 @@ int perform_flexible(int f, Call& c, Lists starts, Lists counts, MPI_Offset n, M
       return ncmpi_iput_##name(__VA_ARGS__, b, n, type, r);   \
     case Method::bput:                                        \
       return ncmpi_bput_##name(__VA_ARGS__, b, n, type, r);   \
+    case Method::get_all:                                     \
+      return ncmpi_get_##name##_all(__VA_ARGS__, b, n, type); \
+    case Method::get:                                         \
+      return ncmpi_get_##name(__VA_ARGS__, b, n, type);       \
+    case Method::iget:                                        \
+      return ncmpi_iget_##name(__VA_ARGS__, b, n, type, r);   \
   }                                                           \
   break
   switch (c.shape) {
@@ -244,7 +209,7 @@ const char* name_of(Shape shape) {
   return names[static_cast<int>(shape)];
 }
 const char* name_of(Method method) {
-  constexpr const char* names[] = {"put_all", "put", "iput", "bput"};
+  constexpr const char* names[] = {"put_all", "put", "iput", "bput", "get_all", "get", "iget"};
   return names[static_cast<int>(method)];
 }
 const char* name_of(Face face) {

@@ -16,14 +16,16 @@
 namespace forebay::test {
 
 enum class Shape { var1, var, vara, vars, varm, varn };
-enum class Method { collective, independent, iput, bput };
+enum class Method { collective, independent, iput, bput, get_all, get, iget };
+inline constexpr std::size_t methods = 7;
 /// How the buffer is described: by the function's name, or by an MPI datatype: a predefined one, a vector
 /// with gaps, or MPI_DATATYPE_NULL ("as the variable").
 enum class Face { typed, flexible, gaps, as_variable };
 
 inline constexpr std::array all_shapes{Shape::var1, Shape::var,  Shape::vara,
                                        Shape::vars, Shape::varm, Shape::varn};
-inline constexpr std::array all_methods{Method::collective, Method::independent, Method::iput, Method::bput};
+inline constexpr std::array put_methods{Method::collective, Method::independent, Method::iput, Method::bput};
+inline constexpr std::array get_methods{Method::get_all, Method::get, Method::iget};
 
 const char* name_of(Shape shape);
 const char* name_of(Method method);
@@ -55,8 +57,8 @@ Memory memory_of(nc_type type);
 std::vector<nc_type> external_types(int format);
 const char* name_of_type(nc_type type);
 
-/// One put. `start`, `count`, … as the shape takes them; `starts` and `counts` for varn (an empty count means
-/// null).
+/// One put or get. `start`, `count`, … as the shape takes them; `starts` and `counts` for varn (an empty
+/// count means null).
 struct Call {
   Shape shape = Shape::vara;
   Method method = Method::collective;
@@ -66,7 +68,7 @@ struct Call {
   Memory memory = int_;
   std::vector<MPI_Offset> start, count, stride, imap;
   std::vector<std::vector<MPI_Offset>> starts, counts;
-  std::int64_t elements = 0;      // that are put
+  std::int64_t elements = 0;      // that are put or got
   std::vector<std::byte> buffer;  // as the face and imap lay it out
   std::vector<std::byte> before;  // the same, to see that nobody changes it
   int request = NC_REQ_NULL;
@@ -76,8 +78,8 @@ struct Call {
 /// ones that many external types cannot hold. For varm, `call.imap` says where they go.
 void fill_buffer(Call& call, std::uint64_t seed, bool wild);
 
-/// Makes the call; the arrays it passed are overwritten before it returns, and for bput the buffer too.
-/// Returns the code.
+/// Makes the call; of a get, the buffer is what it finds there. The arrays it passed are overwritten before
+/// it returns, and for bput the buffer too. Returns the code.
 int perform(int file, Call& call);
 
 /// Collective. Puts the last element of every variable that has one, so that no part of a variable lies

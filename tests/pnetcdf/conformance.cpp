@@ -153,7 +153,7 @@ void put_everything(Run& run, int format, nc_type type) {
   };
   std::vector<Job> jobs;
   for (Shape shape : all_shapes) {
-    for (Method method : all_methods) {
+    for (Method method : put_methods) {
       for (Face face : {Face::typed, Face::flexible, Face::gaps, Face::as_variable}) {
         const std::string name = std::string(name_of(shape)) + "_" + name_of(method) + "_" + name_of(face);
         jobs.push_back({shape, method, face, var(run, file, name, type, {y, x})});

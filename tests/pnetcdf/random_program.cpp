@@ -2,8 +2,8 @@
 // S] [--mib M]`. A failing program is told by its seed.
 //
 // What a program does is drawn from the seed alone, the same on all ranks; what a rank contributes, from seed
-// and rank. Ranks never write the same element in one call, and requests of one wait never overlap, since
-// PnetCDF leaves the outcome open.
+// and rank. Ranks never write the same element in one call, and puts of one wait never overlap, since PnetCDF
+// leaves the outcome open; for the same reason a rank gets in a wait only what no other rank puts there.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -134,11 +134,13 @@ class Player {
   }
 
   void sizes() {
-    MPI_Offset put = -1;
+    MPI_Offset put = -1, get = -1;
     int pending = -1;
     ncmpi_inq_put_size(file_, &put);
+    ncmpi_inq_get_size(file_, &get);
     ncmpi_inq_nreqs(file_, &pending);
     if (!is_pnetcdf_1_15()) run_.value("put_size", put);
+    if (!is_pnetcdf_1_15()) run_.value("get_size", get);
     run_.value("nreqs", pending);
   }
 
@@ -146,6 +148,14 @@ class Player {
   // the records). `lists`: with varn, or with anything else; in one collective call PnetCDF wants the same of
   // all ranks.
   Call draw(Dice& dice, const Var& v, int slot, MPI_Offset known_records, bool lists, bool growing = true) {
+    const MPI_Offset part = static_cast<MPI_Offset>(run_.rank()) * slots + slot;
+    return draw_part(dice, v, part, static_cast<MPI_Offset>(run_.ranks()) * slots, known_records, lists,
+                     growing);
+  }
+
+  // Part `part` of `parts`.
+  Call draw_part(Dice& dice, const Var& v, MPI_Offset part, MPI_Offset parts, MPI_Offset known_records,
+                 bool lists, bool growing) {
     growing = growing && (known_records == 0 || may_grow(known_records));
     Call call;
     call.variable = v.id;
@@ -153,8 +163,6 @@ class Player {
     call.memory = v.type == NC_CHAR ? text : static_cast<Memory>(1 + dice.below(memory_types - 1));
     if (dice.one_in(2)) call.memory = memory_of(v.type);
     const std::size_t dims = v.dims.size();
-    const MPI_Offset parts = static_cast<MPI_Offset>(run_.ranks()) * slots;
-    const MPI_Offset part = static_cast<MPI_Offset>(run_.rank()) * slots + slot;
     std::size_t split = 0;
     for (std::size_t d = 0; d < dims; ++d) {
       if (v.shape[d] > v.shape[split]) split = d;
@@ -336,8 +344,90 @@ class Player {
     run_.code("put_var_all", perform(file_, call));
   }
 
+  // A get of anything that is there.
+  Call draw_get(Dice& dice, const Var& v, bool lists) {
+    const MPI_Offset parts = 1 + dice.below(3);
+    return draw_part(dice, v, dice.below(parts), parts, records(), lists, false);
+  }
+  bool has_something(const Var& v) { return !v.dims.empty() && (!v.is_record || records() > 0); }
+
+  void log_got(const Call& call) {
+    run_.value(std::string("got ") + name_of(call.memory), hash_of(call.buffer.data(), call.buffer.size()));
+  }
+
+  // After what was put by all ranks, so that PnetCDF's own driver has it in the file, too.
+  void get_collectively() {
+    put_last_elements(run_, file_);
+    MPI_Barrier(run_.comm());
+    for (std::int64_t n = 1 + all_.below(3); n > 0; --n) {
+      const Var& v = all_.pick(vars_);
+      // With gets pending, PnetCDF's blocking varn of nothing waits for one of them.
+      const bool lists = busy_.empty() && all_.one_in(3);
+      if (!has_something(v)) continue;
+      Dice dice = mine();
+      Call call = draw_get(dice, v, lists);
+      call.method = Method::get_all;
+      run_.code(std::string("get_all ") + name_of(call.shape), perform(file_, call));
+      log_got(call);
+    }
+  }
+
+  // Posts gets of variables that no put is pending for, to be waited for with the puts.
+  void post_gets() {
+    Dice dice = mine();
+    const Var v = all_.pick(vars_);
+    if (!has_something(v) || std::count(busy_.begin(), busy_.end(), v.id) > 0) return;
+    put_last_elements(run_, file_);
+    MPI_Barrier(run_.comm());
+    // PnetCDF fills only one of two buffers where gets of one wait overlap.
+    const MPI_Offset parts = 1 + dice.below(3);
+    for (MPI_Offset part = 0; part < parts; ++part) {
+      Call call = draw_part(dice, v, part, parts, records(), dice.one_in(3), false);
+      call.method = Method::iget;
+      pending_.push_back(std::make_unique<Call>(std::move(call)));
+      Call& kept = *pending_.back();
+      run_.code(std::string("iget ") + name_of(kept.shape), perform(file_, kept));
+      run_.value("request", kept.request);
+    }
+    busy_.push_back(v.id);
+  }
+
+  // Only to be read, by some of the ranks.
+  void read_elsewhere() {
+    close_after_all();
+    const int some = 1 + static_cast<int>(all_.below(run_.ranks()));
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(run_.comm(), run_.rank() < some ? 0 : MPI_UNDEFINED, 0, &part);
+    Dice dice = mine();
+    std::vector<std::pair<int, bool>> reads;
+    for (std::int64_t n = all_.below(6); n > 0; --n)
+      reads.emplace_back(static_cast<int>(all_.below(static_cast<std::int64_t>(vars_.size()))),
+                         all_.one_in(3));
+    if (part != MPI_COMM_NULL) {
+      run_.code("open to read", ncmpi_open(part, run_.path().c_str(), NC_NOWRITE, MPI_INFO_NULL, &file_));
+      run_.expect_driver(file_);
+      for (const auto& [place, lists] : reads) {
+        const Var& v = vars_[static_cast<std::size_t>(place)];
+        if (!has_something(v)) continue;
+        Call call = draw_get(dice, v, lists);
+        call.method = Method::get_all;
+        run_.code(std::string("get_all elsewhere ") + name_of(call.shape), perform(file_, call));
+        log_got(call);
+      }
+      sizes();
+      run_.code("sync", ncmpi_sync(file_));
+      run_.code("close", ncmpi_close(file_));
+      MPI_Comm_free(&part);
+    }
+    MPI_Barrier(run_.comm());
+    open_again();
+  }
+
   void post_group() {
-    const int most = slots - static_cast<int>(pending_.size());
+    const int most =
+        slots - static_cast<int>(std::count_if(pending_.begin(), pending_.end(), [](const auto& call) {
+          return call->method != Method::iget;
+        }));
     Dice dice = mine();
     const Var v = all_.pick(vars_);
     if (v.dims.empty() || std::count(busy_.begin(), busy_.end(), v.id) > 0) return;
@@ -366,16 +456,25 @@ class Player {
       err = run_.code("wait_all", ncmpi_wait_all(file_, static_cast<int>(ids.size()), ids.data(),
                                                  all_.one_in(2) ? statuses.data() : nullptr));
     } else {
+      const bool at_once = all_.one_in(2);
       err = run_.code("wait_all all",
-                      ncmpi_wait_all(file_, all_.one_in(2) ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
+                      ncmpi_wait_all(file_, at_once ? NC_REQ_ALL : NC_PUT_REQ_ALL, nullptr, nullptr));
+      if (!at_once) run_.code("wait_all gets", ncmpi_wait_all(file_, NC_GET_REQ_ALL, nullptr, nullptr));
     }
+    if (err == NC_ERANGE) err = NC_NOERR;  // of a get, which is done all the same
     int left = 0;
     ncmpi_inq_nreqs(file_, &left);
     if (err == NC_NOERR && left != 0) run_.defect("a wait for all requests left some");
     for (int id : ids) run_.value("id", id);
+    // Of a list that names all that is pending, PnetCDF does not look which get is out of range.
+    std::sort(statuses.begin(), statuses.end());
     for (int status : statuses) run_.value("status", status);
     for (const auto& call : pending_) {
-      if (call->buffer != call->before) run_.value("touched", call->variable);
+      if (call->method == Method::iget) {
+        log_got(*call);
+      } else if (call->buffer != call->before) {
+        run_.value("touched", call->variable);
+      }
     }
     // A wait that fails may leave requests posted, and closing then swaps bytes in their buffers.
     if (err != NC_NOERR) std::move(pending_.begin(), pending_.end(), std::back_inserter(unfinished_));
@@ -410,18 +509,21 @@ class Player {
       if (turn != run_.rank()) continue;
       for (std::int64_t n = dice.below(3); n > 0; --n) {
         Call call = draw(dice, v, static_cast<int>(n), known, dice.one_in(3), false);
-        // PnetCDF's blocking varn of nothing finishes another put, where exactly one is pending.
+        // PnetCDF's blocking varn of nothing finishes another request, where exactly one is pending.
         if (call.shape == Shape::varn && call.elements == 0) continue;
         call.method = dice.one_in(2) ? Method::independent : dice.one_in(2) ? Method::iput : Method::bput;
+        // Of what this rank alone puts here.
+        if (dice.one_in(2)) call.method = dice.one_in(2) ? Method::get : Method::iget;
         // PnetCDF leaves an independent varn undone when a value is out of range.
         if (call.method == Method::independent && call.shape == Shape::varn)
           fill_buffer(call, dice.next(), false);
         run_.code(std::string(name_of(call.method)) + " " + name_of(call.shape), perform(file_, call));
-        if (call.method != Method::independent) {
+        if (call.method != Method::independent && call.method != Method::get) {
           int status = -1;
           run_.code("wait", ncmpi_wait(file_, 1, &call.request, &status));
           run_.value("status", status);
         }
+        if (call.method == Method::get || call.method == Method::iget) log_got(call);
         records();
       }
     }
@@ -459,11 +561,15 @@ class Player {
     }
   }
 
-  void reopen() {
+  void close_after_all() {
     finish_pending();
+    put_last_elements(run_, file_);
     run_.code("detach", ncmpi_buffer_detach(file_));
     sizes();
     run_.code("close", ncmpi_close(file_));
+  }
+
+  void open_again() {
     run_.code("open", ncmpi_open(run_.comm(), run_.path().c_str(), NC_WRITE, MPI_INFO_NULL, &file_));
     run_.expect_driver(file_);
     run_.code("attach", ncmpi_buffer_attach(file_, attached_bytes));
@@ -471,7 +577,7 @@ class Player {
 
   void one_step() {
     attached_ = true;
-    switch (all_.below(14)) {
+    switch (all_.below(18)) {
       case 0:
       case 1:
       case 2:
@@ -495,7 +601,16 @@ class Player {
       case 12:
         return all_.one_in(2) ? put_whole() : read_back();
       case 13:
-        return all_.one_in(2) ? reopen() : rename();
+        if (!all_.one_in(2)) return rename();
+        close_after_all();
+        return open_again();
+      case 14:
+      case 15:
+        return get_collectively();
+      case 16:
+        return post_gets();
+      case 17:
+        return read_elsewhere();
     }
   }
 

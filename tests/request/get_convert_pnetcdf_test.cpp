@@ -23,16 +23,16 @@ void check(int error, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-#define FOREBAY_PUT(suffix, type)                                   \
-  int put_all(int file, int variable, const type* values) {         \
-    return ncmpi_put_var_##suffix##_all(file, variable, values);    \
+#define FOREBAY_PUT(suffix, type)                                \
+  int put_all(int file, int variable, const type* values) {      \
+    return ncmpi_put_var_##suffix##_all(file, variable, values); \
   }
-#define FOREBAY_GET(suffix, type)                                   \
-  int get(int file, int variable, MPI_Offset at, type* value) {     \
+#define FOREBAY_GET(suffix, type)                                     \
+  int get(int file, int variable, MPI_Offset at, type* value) {       \
     return ncmpi_get_var1_##suffix##_all(file, variable, &at, value); \
-  }                                                                 \
-  int get_all(int file, int variable, type* values) {               \
-    return ncmpi_get_var_##suffix##_all(file, variable, values);    \
+  }                                                                   \
+  int get_all(int file, int variable, type* values) {                 \
+    return ncmpi_get_var_##suffix##_all(file, variable, values);      \
   }
 #define FOREBAY_BOTH(suffix, type) FOREBAY_PUT(suffix, type) FOREBAY_GET(suffix, type)
 FOREBAY_BOTH(schar, signed char)
@@ -112,17 +112,16 @@ void compare(const std::string& path, int format, int external, int memory) {
   const int whole_error = get_all(file, variable, whole.data());
   if (whole_error != NC_ERANGE) check(whole_error, "get_all");
   std::vector<Memory> ours(values.size());
-  const bool any =
-      converter.convert(stream.data(), reinterpret_cast<std::byte*>(ours.data()), values.size());
+  const bool any = converter.convert(stream.data(), reinterpret_cast<std::byte*>(ours.data()), values.size());
   if (any != (whole_error == NC_ERANGE)) report(0, "the whole array's range error differs");
   for (std::size_t i = 0; i < values.size(); ++i) {
     As theirs{};
     const int error = get(file, variable, static_cast<MPI_Offset>(i), &theirs);
     if (error != NC_ERANGE) check(error, "get");
     Memory one{};
-    const bool bad =
-        converter.convert(&stream[i * sizeof(External)], reinterpret_cast<std::byte*>(&one), 1);
-    if (bad != (error == NC_ERANGE)) report(i, bad ? "an error of ours alone" : "an error of PnetCDF's alone");
+    const bool bad = converter.convert(&stream[i * sizeof(External)], reinterpret_cast<std::byte*>(&one), 1);
+    if (bad != (error == NC_ERANGE))
+      report(i, bad ? "an error of ours alone" : "an error of PnetCDF's alone");
     if (std::memcmp(&one, &theirs, sizeof one) != 0) report(i, "values differ");
     if (std::memcmp(&ours[i], &whole[i], sizeof one) != 0) report(i, "values differ, at once");
   }

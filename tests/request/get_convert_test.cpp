@@ -144,8 +144,8 @@ void feed(Random& random, Sink& sink, const std::vector<std::byte>& stream, std:
   for (const Runs& runs : cut_up(random, static_cast<std::int64_t>(stream.size()), element)) {
     if (runs.empty()) continue;
     const std::int64_t origin = runs.front().file - random(0, 9);
-    std::vector<std::byte> window(
-        static_cast<std::size_t>(runs.back().file + runs.back().length - origin), std::byte{0xEE});
+    std::vector<std::byte> window(static_cast<std::size_t>(runs.back().file + runs.back().length - origin),
+                                  std::byte{0xEE});
     for (const forebay::Run& run : runs)
       std::copy_n(stream.begin() + run.stream, run.length, window.begin() + (run.file - origin));
     sink.consume(runs, window.data(), origin);
