@@ -13,55 +13,11 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "file_calls.hpp"
 #include "harness.hpp"
 
 namespace forebay::test {
 namespace {
-
-int create_mode(int format) {
-  return NC_CLOBBER | (format == 5 ? NC_64BIT_DATA : format == 2 ? NC_64BIT_OFFSET : 0);
-}
-
-int create(Run& run, int format = 5, MPI_Info info = MPI_INFO_NULL) {
-  int file = -1;
-  run.code("create", ncmpi_create(run.comm(), run.path().c_str(), create_mode(format), info, &file));
-  return file;
-}
-
-int dim(Run& run, int file, const char* name, MPI_Offset size) {
-  int id = -1;
-  run.code("def_dim", ncmpi_def_dim(file, name, size, &id));
-  return id;
-}
-
-int var(Run& run, int file, const std::string& name, nc_type type, std::vector<int> dims) {
-  int id = -1;
-  run.code("def_var " + name,
-           ncmpi_def_var(file, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &id));
-  return id;
-}
-
-void log_records(Run& run, int file, int dimension) {
-  MPI_Offset records = -1;
-  ncmpi_inq_dimlen(file, dimension, &records);
-  run.value("records", records);
-}
-
-void log_sizes(Run& run, int file, bool with_put_size = true) {
-  MPI_Offset put = -1, get = -1;
-  int pending = -1;
-  ncmpi_inq_put_size(file, &put);
-  ncmpi_inq_get_size(file, &get);
-  ncmpi_inq_nreqs(file, &pending);
-  if (with_put_size) run.value("put_size", put);
-  run.value("get_size", get);
-  run.value("nreqs", pending);
-}
-
-void close(Run& run, int file, bool with_put_size = true) {
-  log_sizes(run, file, with_put_size);
-  run.code("close", ncmpi_close(file));
-}
 
 // Reads a whole variable of doubles or less as text of a hash, collectively.
 void log_contents(Run& run, int file, int variable) {
