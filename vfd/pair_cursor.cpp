@@ -97,8 +97,8 @@ bool combine(const Pair& pair, const Shape& file, const Shape& memory, std::int6
 
 }  // namespace
 
-std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory,
-                                    Direction direction, WalkFailure& failure) {
+std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory, Order order,
+                                    WalkFailure& failure) {
   std::int64_t base_file = 0;
   std::int64_t base_stream = 0;
   std::vector<StridedDim> dims;
@@ -107,7 +107,7 @@ std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const S
     return std::make_unique<StridedCursor>(base_file, base_stream, pair.element, dims);
   }
   if (file.kind == Shape::Kind::points) {
-    return std::make_unique<PointCursor>(pair, file, memory, direction, failure);
+    return std::make_unique<PointCursor>(pair, file, memory, order, failure);
   }
   return std::make_unique<PairStream>(pair, file, memory, failure);
 }
@@ -172,12 +172,12 @@ class RoundOf {
 
 }  // namespace
 
-PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
+PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Order order,
                          WalkFailure& failure)
     : pair_(pair),
       file_(file),
       memory_(memory),
-      direction_(direction),
+      order_(order),
       failure_(failure),
       hull_(hull_of(pair, file)),
       alignment_(low_bit(pair.file | pair.element)) {}
@@ -265,10 +265,10 @@ void PointCursor::each_within(std::int64_t begin, std::int64_t end, F&& f) {
 }
 
 void PointCursor::prepare(std::int64_t limit) {
-  const bool all_at_once = direction_ == Direction::write && (limit == kNoOffset || rounds_ == 1);
+  const bool all_at_once = order_ == Order::by_round && (limit == kNoOffset || rounds_ == 1);
   if (!all_at_once) {
     ascending_ = ascends();
-    if (!ascending_ && direction_ == Direction::write) {
+    if (!ascending_ && order_ == Order::by_round) {
       mode_ = Mode::index;
       count();
       plan_passes();

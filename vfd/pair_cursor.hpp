@@ -10,7 +10,9 @@
 
 namespace forebay::hdf5 {
 
-enum class Direction { write, read };
+/// Whether runs come round by round, within one in the order in which they must be applied; or as is best for
+/// a reader that takes everything by himself.
+enum class Order { by_round, free };
 
 /// What the cursors of one call share: failures while walking, which end the walk and are reported by the
 /// call.
@@ -19,9 +21,9 @@ struct WalkFailure {
 };
 
 /// The cursor for a pair that selects something. Where both selections are boxes or regular, it is arithmetic
-/// alone. For reading, the order of runs within a round is free.
-std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory,
-                                    Direction direction, WalkFailure& failure);
+/// alone.
+std::unique_ptr<Cursor> make_cursor(const Pair& pair, const Shape& file, const Shape& memory, Order order,
+                                    WalkFailure& failure);
 
 /// Selections whose file order ascends: hyperslabs of any form. Holds two iterators and their batches between
 /// start and end.
@@ -51,8 +53,7 @@ class PairStream final : public Cursor {
 /// large. A caller that takes everything at once gets list order.
 class PointCursor final : public Cursor {
  public:
-  PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Direction direction,
-              WalkFailure& failure);
+  PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Order order, WalkFailure& failure);
   ~PointCursor() override { finish(); }
 
   Extent hull() const override { return hull_; }
@@ -97,7 +98,7 @@ class PointCursor final : public Cursor {
   Pair pair_;
   Shape file_;
   Shape memory_;
-  Direction direction_;
+  Order order_;
   WalkFailure& failure_;
   Extent hull_;
   std::int64_t alignment_;

@@ -1,5 +1,4 @@
-// HDF5's three read callbacks: each rank reads for itself, near neighbours together; where all read, they
-// begin and end together.
+// HDF5's three read callbacks: by rounds where all read, else each rank for itself, near neighbours together.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -93,6 +92,11 @@ Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory,
   }
 }
 
+/// How the cursors of a read should go.
+Order order_of(DriverFile& f) {
+  return f.collective() && !f.atomic() && !f.context->get_mpio_rank0_bcast() ? Order::by_round : Order::free;
+}
+
 Status read_request(DriverFile& f, Request& request, Status status) {
   std::span<const Get> gets;
   if (status.ok()) {
@@ -143,7 +147,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
     }
     if (!f.atomic())
       return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
-    Request request(Direction::read);
+    Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
     if (Status status = f.core->flush_alone(); !status.ok()) return status;
     return read_atomic(f, request.gets(), static_cast<std::byte*>(buffer), false);
@@ -156,7 +160,7 @@ herr_t read_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[],
   if (f.stock != nullptr)
     return f.stock->cls->read_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("read_vector", [&]() -> Status {
-    Request request(Direction::read);
+    Request request(order_of(f));
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
     return read_request(f, request, std::move(status));
   });
@@ -170,7 +174,7 @@ herr_t read_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, h
                                         element_sizes, buffers);
   }
   return guarded("read_selection", [&]() -> Status {
-    Request request(Direction::read);
+    Request request(order_of(f));
     Status status = contained([&] {
       return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
     });

@@ -25,8 +25,8 @@ Status range_error(haddr_t offset) {
 
 }  // namespace
 
-ChainCursor::ChainCursor(std::vector<Segment> segments, Direction direction, WalkFailure& failure)
-    : segments_(std::move(segments)), direction_(direction), failure_(failure), at_(segments_.size()) {
+ChainCursor::ChainCursor(std::vector<Segment> segments, Order order, WalkFailure& failure)
+    : segments_(std::move(segments)), order_(order), failure_(failure), at_(segments_.size()) {
   std::int64_t bits = kMostAlignment;
   hull_ = segments_.front().hull;
   for (const Segment& segment : segments_) {
@@ -57,7 +57,7 @@ bool ChainCursor::open_segment() {
     at_ = segments_.size();
     return false;
   }
-  current_ = make_cursor(segment.pair, file, memory, direction_, failure_);
+  current_ = make_cursor(segment.pair, file, memory, order_, failure_);
   current_->start(round_);
   return true;
 }
@@ -227,7 +227,7 @@ void Request::make_puts(std::vector<Segment> segments) {
 }
 
 void Request::make_put(std::vector<Segment> segments) {
-  cursors_.emplace_back(std::move(segments), direction_, failure_);
+  cursors_.emplace_back(std::move(segments), order_, failure_);
   puts_.push_back({&cursors_.back(), source_.get()});
 }
 

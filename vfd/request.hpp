@@ -32,7 +32,7 @@ struct Segment {
 /// 10^5 chunks costs a few words a chunk. Their hulls ascend without overlap, or there is only one.
 class ChainCursor final : public Cursor {
  public:
-  ChainCursor(std::vector<Segment> segments, Direction direction, WalkFailure& failure);
+  ChainCursor(std::vector<Segment> segments, Order order, WalkFailure& failure);
 
   Extent hull() const override { return hull_; }
   std::int64_t bytes() const override { return bytes_; }
@@ -45,7 +45,7 @@ class ChainCursor final : public Cursor {
   bool open_segment();
 
   std::vector<Segment> segments_;
-  Direction direction_;
+  Order order_;
   WalkFailure& failure_;
   Extent hull_;
   std::int64_t bytes_ = 0;
@@ -60,7 +60,7 @@ class ChainCursor final : public Cursor {
 /// gone.
 class Request {
  public:
-  explicit Request(Direction direction) : direction_(direction) {}
+  explicit Request(Order order) : order_(order) {}
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
@@ -92,7 +92,7 @@ class Request {
   void make_puts(std::vector<Segment> segments);
   void make_put(std::vector<Segment> segments);
 
-  Direction direction_;
+  Order order_;
   WalkFailure failure_;
   std::vector<Segment> segments_;  ///< streams as addresses, until puts() finds the lowest
   const std::byte* base_ = nullptr;

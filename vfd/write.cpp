@@ -83,7 +83,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
     f.eof = HADDR_UNDEF;
     Status status;
     if (f.atomic()) {
-      Request request(Direction::write);
+      Request request(Order::by_round);
       status = request.add_bytes(addr, size, buffer);
       status = write_request(f, request, std::move(status), When::before_return);
     } else {
@@ -100,7 +100,7 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
   if (f.stock != nullptr)
     return f.stock->cls->write_vector(f.stock, dxpl, count, types, addrs, sizes, buffers);
   return guarded("write_vector", [&]() -> Status {
-    Request request(Direction::write);
+    Request request(Order::by_round);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
     // Together, ranks that have none of it do not know that it is metadata.
     std::array<std::int64_t, 1> metadata{count > 0 && types[0] != H5FD_MEM_DRAW ? 1 : 0};
@@ -118,7 +118,7 @@ herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, 
                                          element_sizes, buffers);
   }
   return guarded("write_selection", [&]() -> Status {
-    Request request(Direction::write);
+    Request request(Order::by_round);
     Status status = contained([&] {
       return request.add_selections(count, memory_spaces, file_spaces, offsets, element_sizes, buffers);
     });

@@ -35,8 +35,7 @@ class ReadSubject final : public Subject {
 
   // About these many MiB, and these many more for each rank.
   std::int64_t bytes_of_rows(Size size, int ranks) const override {
-    return (by_size<std::int64_t>(size, 1, 140, 400, 900) +
-            by_size<std::int64_t>(size, 1, 8, 25, 60) * ranks)
+    return (by_size<std::int64_t>(size, 1, 140, 400, 900) + by_size<std::int64_t>(size, 1, 8, 25, 60) * ranks)
            << 20;
   }
 

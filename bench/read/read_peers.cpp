@@ -1,5 +1,6 @@
-// The list of peers. The tuned sets are what was fastest somewhere on one node among the settings that were tried:
-// ROMIO's two-phase reads forced or off, with and without its data sieving, and OMPIO's individual reads.
+// The list of peers. The tuned sets are what was fastest somewhere on one node among the settings that were
+// tried: ROMIO's two-phase reads forced or off, with and without its data sieving, and OMPIO's individual
+// reads.
 #include "read_peers.hpp"
 
 #include <algorithm>

@@ -99,7 +99,7 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   ASSERT_TRUE(shape_of(pair.file_space, file).ok());
   ASSERT_TRUE(shape_of(pair.memory_space, memory).ok());
   WalkFailure failure;
-  const auto cursor = make_cursor(pair, file, memory, Direction::write, failure);
+  const auto cursor = make_cursor(pair, file, memory, Order::by_round, failure);
   // Rounds cut where they will, within elements too.
   const std::int64_t step = std::gcd(std::gcd(pair.element, round), pair.file);
   const std::vector<Run> reference = walked(pair, step);
@@ -133,7 +133,7 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   const std::vector<Run> got = steps(all, step);
   ASSERT_TRUE(std::equal(reference.begin(), reference.end(), got.begin(), got.end(), equal));
   // A reader may take them in any order, but all of them.
-  const auto reader = make_cursor(pair, file, memory, Direction::read, failure);
+  const auto reader = make_cursor(pair, file, memory, Order::free, failure);
   std::vector<Run> read = steps(taken(*reader, std::int64_t{1} << 40, rng), step);
   std::vector<Run> expected = reference;
   const auto before = [](const Run& a, const Run& b) {
@@ -336,7 +336,7 @@ TEST(Request, VectorsInAnyOrderWithSizesLeftOut) {
   const std::vector<std::size_t> sizes{8, 4, 8, 0, 0, 0};  // from the fourth on as the third
   std::vector<const void*> buffers;
   for (std::size_t i = 0; i < addrs.size(); ++i) buffers.push_back(memory.data() + 1000 - 100 * i);
-  Request request(Direction::write);
+  Request request(Order::by_round);
   ASSERT_TRUE(request.add_vector(addrs.size(), addrs.data(), sizes.data(), buffers.data()).ok());
   const auto got = applied(request);
   ASSERT_EQ(got.size(), 8U + 4 + 4 * 8);
@@ -362,7 +362,7 @@ TEST(Request, OverlappingEntriesKeepTheOrderOfTheList) {
   const std::vector<std::size_t> sizes{10, 10, 10, 30, 2};
   std::vector<const void*> buffers(5);
   for (std::size_t i = 0; i < 5; ++i) buffers[i] = memory.data() + i;
-  Request request(Direction::write);
+  Request request(Order::by_round);
   ASSERT_TRUE(request.add_vector(5, addrs.data(), sizes.data(), buffers.data()).ok());
   std::vector<const std::byte*> file(40, nullptr);
   for (const auto& [at, from] : applied(request)) file[static_cast<std::size_t>(at)] = from;
@@ -376,7 +376,7 @@ TEST(Request, OverlappingEntriesKeepTheOrderOfTheList) {
 
 TEST(Request, ManySmallPiecesShareAPutAndLongOnesHaveTheirOwn) {
   std::vector<char> memory(3 << 20);
-  Request request(Direction::write);
+  Request request(Order::by_round);
   for (int i = 0; i < 10'000; ++i)
     ASSERT_TRUE(request.add_bytes(static_cast<haddr_t>(i) * 100, 50, memory.data() + i).ok());
   ASSERT_TRUE(request.add_bytes(haddr_t{2} << 20, 1 << 20, memory.data()).ok());
@@ -391,7 +391,7 @@ TEST(Request, ManySmallPiecesShareAPutAndLongOnesHaveTheirOwn) {
 
 TEST(Request, WhatCannotBeAddressedIsRefused) {
   char byte = 0;
-  Request request(Direction::write);
+  Request request(Order::by_round);
   EXPECT_EQ(request.add_bytes(HADDR_UNDEF, 1, &byte).code(), Code::bad_argument);
   EXPECT_EQ(request.add_bytes(0, 1, nullptr).code(), Code::bad_argument);
   EXPECT_TRUE(request.add_bytes(0, 0, nullptr).ok());
