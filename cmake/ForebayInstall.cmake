@@ -11,6 +11,20 @@ foreach(name IN ITEMS pure core hdf5 pnetcdf)
     set_target_properties(forebay_${name} PROPERTIES EXPORT_NAME ${name})
   endif()
 endforeach()
+if(TARGET forebay_api)
+  set_target_properties(forebay_api PROPERTIES EXPORT_NAME forebay)
+  install(TARGETS forebay_api EXPORT forebayTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+if(TARGET forebay_fortran)
+  # A module file is for one compiler.
+  set(FOREBAY_MODULE_DIR "${CMAKE_INSTALL_LIBDIR}/forebay/fortran")
+  set_target_properties(forebay_fortran PROPERTIES EXPORT_NAME fortran)
+  install(TARGETS forebay_fortran EXPORT forebayTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          INCLUDES DESTINATION "${FOREBAY_MODULE_DIR}")
+  get_target_property(modules forebay_fortran Fortran_MODULE_DIRECTORY)
+  install(DIRECTORY "${modules}/" DESTINATION "${FOREBAY_MODULE_DIR}" FILES_MATCHING PATTERN "*.mod")
+endif()
 install(TARGETS forebay_pure forebay_core EXPORT forebayTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET forebay_hdf5)
@@ -49,7 +63,11 @@ function(forebay_pkg_config file FOREBAY_PC_DESCRIPTION FOREBAY_PC_CFLAGS FOREBA
   configure_file("${PROJECT_SOURCE_DIR}/cmake/forebay.pc.in" "${PROJECT_BINARY_DIR}/${file}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${file}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
-forebay_pkg_config(forebay "${PROJECT_DESCRIPTION}" "" "-lforebay_core -lforebay_pure -lstdc++ -pthread")
+forebay_pkg_config(forebay "${PROJECT_DESCRIPTION}" "" "-lforebay")
+if(TARGET forebay_fortran)
+  forebay_pkg_config(forebay-fortran "Forebay for Fortran programs" "-I\${libdir}/forebay/fortran" "-lforebay_fortran -lforebay")
+endif()
+forebay_pkg_config(forebay-core "Forebay's core" "" "-lforebay_core -lforebay_pure -lstdc++ -pthread")
 if(TARGET forebay_hdf5)
   forebay_pkg_config(forebay-hdf5 "Forebay's HDF5 driver" "-I${ParallelHDF5_INCLUDE_DIR}"
                      "-lforebay_hdf5 ${ParallelHDF5_LIBRARY}")

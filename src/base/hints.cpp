@@ -60,7 +60,8 @@ const auto& entries() {
       Entry{{"forebay_mode", "strict | commit", "strict",
              "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
              "commit: after a flush, sync, close or read; until then small writes are gathered over many "
-             "calls (of collective HDF5 calls only where all ranks are on one node)."},
+             "calls (of collective HDF5 calls only where all ranks are on one node). TCIO's default is "
+             "commit."},
             &Settings::mode},
       Entry{{"forebay_stripe_bytes", unit_values, "0",
              "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
@@ -83,6 +84,15 @@ const auto& entries() {
              "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written. 0: a "
              "quarter of forebay_memory_bytes."},
             BytesField{&Settings::pool_bytes, 0}},
+      Entry{
+          {"forebay_segment_bytes", unit_values, "0",
+           "With forebay_mode=commit, where the ranks of a node keep bytes together (HDF5, TCIO): size of a "
+           "segment, and of TCIO's private buffer. 0: the stripe, or so often halved that each rank could "
+           "have four."},
+          BytesField{&Settings::segment_bytes, 0, least_unit}},
+      Entry{{"forebay_segments", "0 or a count", "0",
+             "How many of these segments there are for each rank. 0: as many as forebay_pool_bytes holds."},
+            CountField{&Settings::segments, 0}},
       Entry{{"forebay_commit_seconds", "seconds", "30",
              "With forebay_mode=commit: a write that comes when older bytes have been kept so long makes "
              "everything be written."},

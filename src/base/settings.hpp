@@ -27,8 +27,10 @@ struct Settings {
       16 << 20;  ///< forebay_memory_bytes: bound a rank on what Forebay allocates itself
   std::int64_t bypass_bytes =
       1 << 20;  ///< forebay_bypass_bytes: contiguous runs at least this long skip the windows; 0: never
-  std::int64_t pool_bytes = 0;   ///< forebay_pool_bytes: what a rank keeps in commit mode; 0: a quarter of
-                                 ///< memory_bytes
+  std::int64_t pool_bytes = 0;     ///< forebay_pool_bytes: what a rank keeps in commit mode; 0: a quarter of
+                                   ///< memory_bytes
+  std::int64_t segment_bytes = 0;  ///< forebay_segment_bytes: of what a node keeps; 0: the stripe, or less
+  int segments = 0;              ///< forebay_segments: how many of them for each rank; 0: as pool_bytes says
   int commit_seconds = 30;       ///< forebay_commit_seconds: how long it keeps that
   int aggregators_per_node = 0;  ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
   int aggregators = 0;  ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen

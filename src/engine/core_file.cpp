@@ -330,6 +330,11 @@ int CoreFile::nodes() const {
 const std::string& CoreFile::path() const {
   return state_->options.path;
 }
+std::int64_t CoreFile::segment_bytes() const {
+  const State& s = *state_;
+  if (s.on_node) return s.on_node->segments.segment_bytes();
+  return KeptOnNode::choose_segment_bytes(s.settings, s.layout, s.nodes->topology().local_ranks);
+}
 const Settings& CoreFile::settings() const {
   return state_->settings;
 }

@@ -37,6 +37,8 @@ struct FileOptions {
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
+  bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
+                             ///< keeps bytes with holes between them may read, complete and write the whole
 };
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
@@ -128,6 +130,8 @@ class CoreFile {
   int ranks() const;
   int nodes() const;
   const std::string& path() const;
+  /// The unit in which the node keeps bytes, or would: segments begin at multiples of it.
+  std::int64_t segment_bytes() const;
   const Settings& settings() const;
   Counters& counters();
 

@@ -164,7 +164,8 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters, on_node);
+  Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters,
+                                     options.only_writer && readable, on_node);
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());
   on_node.reset();

@@ -14,6 +14,13 @@ namespace forebay {
 namespace {
 
 constexpr int kLeastSegments = 4;
+constexpr std::int64_t kMostSegments = 1 << 20;
+constexpr std::int64_t kMostSegment = 1 << 30;
+
+// With the marks, a bit a byte.
+std::int64_t with_marks(std::int64_t bytes) {
+  return bytes + bytes / 8;
+}
 
 }  // namespace
 
@@ -23,20 +30,30 @@ KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, co
       path_(path),
       fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
 
+std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks) {
+  const std::int64_t bytes =
+      settings.segment_bytes > 0
+          ? (settings.segment_bytes + 63) / 64 * 64
+          : NodeSegments::choose_segment_bytes(layout.stripe_bytes(), pool_bound(settings) * ranks, ranks);
+  return std::min(bytes, kMostSegment);
+}
+
 Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                          const std::string& path, Storage& storage, Counters& counters,
+                          const std::string& path, Storage& storage, Counters& counters, bool fills_holes,
                           std::unique_ptr<KeptOnNode>& out) {
   const Topology& t = nodes.topology();
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
-  const std::int64_t bytes = NodeSegments::choose_segment_bytes(layout.stripe_bytes(), bound, t.local_ranks);
-  const int count = static_cast<int>(
-      std::clamp<std::int64_t>(bound / (bytes + bytes / 8), kLeastSegments, std::int64_t{1} << 20));
+  const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);
+  const std::int64_t wanted =
+      settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
+  const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   Status status;
   try {
     SegmentMemory* memory = nullptr;
     if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
     out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path));
-    out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds));
+    out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds),
+                         fills_holes && t.nodes == 1);
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;
     if (t.local_rank == 0) out->segments.initialize();

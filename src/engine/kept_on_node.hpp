@@ -17,11 +17,15 @@ namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. Code::no_shared_memory where a node has none.
+  /// Collective over the node set's ranks. `fills_holes`: NodeSegments::attach. Code::no_shared_memory where
+  /// a node has none.
   static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, Storage& storage, Counters& counters,
+                       const std::string& path, Storage& storage, Counters& counters, bool fills_holes,
                        std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
+
+  /// Of a segment, on a node with so many ranks.
+  static std::int64_t choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks);
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.
   bool small(std::int64_t bytes) const { return bytes >= 0 && bytes <= most_; }

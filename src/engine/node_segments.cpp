@@ -13,9 +13,11 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "engine/node_segment.hpp"
 #include "exchange/dirty_map.hpp"
+#include "request/byte_order.hpp"
 
 namespace forebay {
 namespace {
@@ -25,6 +27,13 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::size_t kMostPieces = 1024;
 constexpr std::int64_t kLeastSegment = 64 << 10;
 constexpr int kSegmentsPerRank = 4;
+// Holes up to this are cheaper read and written with what lies around them than by a write each.
+constexpr std::int64_t kHole = 4096;
+constexpr int kLeastRuns = 3;  // fewer are written as they are
+// How long the others are waited for: so many turns of the processor and so long, whichever is more.
+constexpr int kTurns = 16;
+constexpr std::chrono::milliseconds kLeastWait{1}, kMostWait{20};
+constexpr int kMostSkips = 64;
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
 // A signal handler asks whether its thread was in the middle of something.
@@ -157,6 +166,7 @@ void NodeSegments::initialize() {
   make_lock(directory_->lock);
   directory_->kept = 0;
   directory_->uses = 0;
+  directory_->passing = 0;
   for (int i = 0; i < buckets_; ++i) heads_[i] = -1;
   for (int i = 0; i < count_; ++i) {
     Segment& s = segments_[i];
@@ -170,8 +180,9 @@ void NodeSegments::initialize() {
   }
 }
 
-void NodeSegments::attach(Storage& storage, Counters& counters,
-                          std::chrono::steady_clock::duration most_age) {
+void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age,
+                          bool fills_holes) {
+  fills_holes_ = fills_holes;
   storage_ = &storage;
   counters_ = &counters;
   most_age_ = most_age;
@@ -295,6 +306,35 @@ int NodeSegments::lock_victim() {
   }
 }
 
+bool NodeSegments::any_free() const {
+  for (int s = 0; s < count_; ++s) {
+    if (segments_[s].dirty.load(std::memory_order_relaxed) == 0) return true;
+  }
+  return false;
+}
+
+// Ranks that write the same segments complete them when they come by: the ones ahead wait a little, rather
+// than write what is half full. Where that is in vain, it is tried more and more rarely.
+void NodeSegments::let_others_catch_up() {
+  if (ranks_ == 1) return;
+  if (skip_waits_ > 0) {
+    --skip_waits_;
+    return;
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  for (int turn = 1;; ++turn) {
+    sched_yield();
+    if (any_free()) {
+      next_skip_ = 1;
+      return;
+    }
+    const auto waited = std::chrono::steady_clock::now() - begun;
+    if (waited > kMostWait || (turn >= kTurns && waited > kLeastWait)) break;
+  }
+  skip_waits_ = next_skip_;
+  next_skip_ = std::min(2 * next_skip_, kMostSkips);
+}
+
 // A page at a time, the first touch of a segment would cost more than all that is put there.
 void NodeSegments::touch(int segment) {
   const auto at = static_cast<std::size_t>(segment);
@@ -323,7 +363,7 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
     }
     unlock(last_);
   }
-  for (;;) {
+  for (bool waited = false;;) {
     Lock directory(*this);
     if (const int s = find(index); s >= 0) {
       use(s);
@@ -340,6 +380,12 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
       continue;
     }
     if (segments_[victim].dirty.load(std::memory_order_relaxed) > 0) {
+      if (!std::exchange(waited, true)) {
+        directory.give();
+        unlock(victim);
+        let_others_catch_up();
+        continue;
+      }
       // It can be found until its bytes are in the file.
       directory.give();
       if (Status written = write(victim); !written.ok()) {
@@ -392,6 +438,58 @@ void NodeSegments::clear(int segment, std::int64_t begin, std::int64_t end) {
   directory_->kept.fetch_sub(gone, std::memory_order_release);
 }
 
+// A rank that has said that it passes by may be writing bytes that are holes here.
+bool NodeSegments::may_fill() const {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return fills_holes_ && directory_->passing.load(std::memory_order_seq_cst) == 0;
+}
+
+void NodeSegments::pass() {
+  if (passing_) return;
+  passing_ = true;
+  directory_->passing.fetch_add(1, std::memory_order_seq_cst);
+  // Who fills holes now has seen nobody pass; what he fills is seen to be dirty from here on, and locked.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void NodeSegments::stop_passing() {
+  if (std::exchange(passing_, false)) directory_->passing.fetch_sub(1, std::memory_order_release);
+}
+
+/// Calls f(range, runs) for the ranges of a segment whose runs lie near each other.
+template <class F>
+void NodeSegments::for_each_group(int segment, F&& f) {
+  Extent group;
+  int runs = 0;
+  for_each_bit_run(words(segment), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
+    if (runs > 0 && begin - group.end > kHole) {
+      f(group, runs);
+      runs = 0;
+    }
+    if (runs++ == 0) group.begin = begin;
+    group.end = begin + length;
+  });
+  if (runs > 0) f(group, runs);
+}
+
+// What is not marked has no meaning in memory: there the file's bytes come in. False: it cannot be read.
+bool NodeSegments::fill_holes(int segment, Extent range) {
+  if (block_ == nullptr)
+    block_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
+  const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
+  if (!storage_->read(origin + range.begin, block_.get(), range.size()).ok()) return false;
+  ++counters_->rmw_blocks;
+  std::int64_t hole = range.begin;
+  for_each_bit_run(words(segment), range.begin, range.end, [&](std::int64_t begin, std::int64_t length) {
+    if (begin > hole) {
+      copy_bytes(block_.get() + (hole - range.begin), data(segment) + hole,
+                 static_cast<std::size_t>(begin - hole));
+    }
+    hole = begin + length;
+  });
+  return true;
+}
+
 Status NodeSegments::write(int segment) {
   Segment& s = segments_[segment];
   if (s.dirty.load(std::memory_order_relaxed) == 0) return {};
@@ -402,11 +500,22 @@ Status NodeSegments::write(int segment) {
     pieces_.clear();
   };
   try {
-    for_each_bit_run(words(segment), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
+    const auto add = [&](std::int64_t begin, std::int64_t length) {
       pieces_.push_back({origin + begin, data(segment) + begin, length});
       counters_->count_write(origin + begin, length, bytes_);
       if (pieces_.size() == kMostPieces) flush();
-    });
+    };
+    if (may_fill()) {
+      for_each_group(segment, [&](Extent range, int runs) {
+        if (runs < kLeastRuns || !fill_holes(segment, range)) {
+          for_each_bit_run(words(segment), range.begin, range.end, add);
+        } else {
+          add(range.begin, range.size());
+        }
+      });
+    } else {
+      for_each_bit_run(words(segment), 0, bytes_, add);
+    }
     flush();
   } catch (const std::bad_alloc&) {  // of a message
     pieces_.clear();
@@ -432,6 +541,7 @@ void NodeSegments::walk(Cursor& cursor, F&& f) {
 }
 
 Status NodeSegments::put(const Put& put) {
+  stop_passing();
   Status status;
   walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = acquire(index, status);
@@ -491,12 +601,14 @@ void NodeSegments::list_dirty(std::int64_t first, std::int64_t last) {
 }
 
 void NodeSegments::discard(Extent range) {
+  pass();
   for_each_in(range, [&](int s, Extent whole) {
     clear(s, std::max(range.begin, whole.begin) - whole.begin, std::min(range.end, whole.end) - whole.begin);
   });
 }
 
 void NodeSegments::discard(Cursor& cursor) {
+  pass();
   if (kept() == 0) return;
   walk(cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = lock_present(index);
@@ -513,12 +625,14 @@ void NodeSegments::discard(Cursor& cursor) {
 }
 
 Status NodeSegments::drain(Extent range) {
+  stop_passing();
   Status status;
   for_each_in(range, [&](int s, Extent) { status.update(write(s)); });
   return status;
 }
 
 Status NodeSegments::drain_share() {
+  stop_passing();
   Status status;
   for_each_in({0, kNoOffset}, [&](int s, Extent whole) {
     if (whole.begin / bytes_ % ranks_ == rank_) status.update(write(s));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +28,10 @@ namespace forebay {
 /// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
 /// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
 /// it; a rank that dies in there leaves the lock to the next one.
+///
+/// Ranks that fill the same segments are at different places. Who needs a place where all are in use first
+/// lets the others catch up for a moment, which nobody must do. A segment that goes with many small holes in
+/// it is read, completed and written whole, where the caller allows it and nobody writes past the segments.
 class NodeSegments {
  public:
   /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often
@@ -43,14 +48,17 @@ class NodeSegments {
   /// Also for the next file: forgets everything.
   void initialize();
 
-  /// Where the file is, and how long bytes may stay.
-  void attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age);
+  /// Where the file is, and how long bytes may stay. `fills_holes`: nobody but the ranks of this node,
+  /// through this, changes the file while it is open, and it can be read.
+  void attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age,
+              bool fills_holes = false);
 
   /// Copies a put's bytes. A failure means that there was no place left because older bytes could not be
   /// written; the put may be kept in part.
   Status put(const Put& put);
 
-  /// Before somebody writes there past the segments: these bytes are not kept any more.
+  /// Before this rank writes there past the segments: these bytes are not kept any more. It has written when
+  /// it calls put() or drain() again.
   void discard(Extent range);
   void discard(Cursor& cursor);
 
@@ -78,6 +86,7 @@ class NodeSegments {
     pthread_mutex_t lock;
     std::atomic<std::int64_t> kept;
     std::atomic<std::int64_t> uses;
+    std::atomic<int> passing;  // ranks that may be writing past the segments
   };
   class Lock;
   class Held;
@@ -87,6 +96,8 @@ class NodeSegments {
   int find(std::int64_t index) const;
   int acquire(std::int64_t index, Status& status);
   int lock_victim();
+  void let_others_catch_up();
+  bool any_free() const;
   void touch(int segment);
   std::int64_t order_of(int segment) const;
   int lock_present(std::int64_t index);
@@ -99,6 +110,12 @@ class NodeSegments {
   void mark(int segment, std::span<const Run> runs);
   void clear(int segment, std::int64_t begin, std::int64_t end);
   Status write(int segment);
+  bool may_fill() const;
+  bool fill_holes(int segment, Extent range);
+  template <class F>
+  void for_each_group(int segment, F&& f);
+  void pass();
+  void stop_passing();
   template <class F>
   void walk(Cursor& cursor, F&& f);
   template <class F>
@@ -124,6 +141,11 @@ class NodeSegments {
   int last_ = 0;  // the segment that this rank used last
   std::vector<bool> touched_;
   std::vector<Piece> pieces_;
+  bool fills_holes_ = false;
+  std::unique_ptr<std::byte[]> block_;  // of the file, where holes are filled
+  bool passing_ = false;
+  int skip_waits_ = 0;  // so many times it does not wait for the others
+  int next_skip_ = 1;
   std::vector<std::pair<std::int64_t, int>> order_;
 };
 

@@ -17,7 +17,7 @@ constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a 
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 16> v{s.enabled,
+  std::array<std::int64_t, 18> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -32,7 +32,9 @@ void share_settings(MPI_Comm comm, Settings& s) {
                                  s.aggregator_bytes,
                                  s.pool_bytes,
                                  s.commit_seconds,
-                                 static_cast<std::int64_t>(s.metadata)};
+                                 static_cast<std::int64_t>(s.metadata),
+                                 s.segment_bytes,
+                                 s.segments};
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
@@ -49,6 +51,8 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.pool_bytes = v[13];
   s.commit_seconds = static_cast<int>(v[14]);
   s.metadata = static_cast<Metadata>(v[15]);
+  s.segment_bytes = v[16];
+  s.segments = static_cast<int>(v[17]);
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers

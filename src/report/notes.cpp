@@ -42,12 +42,14 @@ std::vector<std::string> notes_on(const FileReport& report) {
     notes.emplace_back("The program put no data into this file: there was nothing to gather.");
     return notes;
   }
-  if (c.collective_flushes == 0) {
+  // What commit mode kept was gathered, whoever put it.
+  const bool kept = 2 * c.pooled_requests > c.requests;
+  if (c.collective_flushes == 0 && !kept) {
     notes.emplace_back(
         "Every write was independent, and each went to the file by itself: nothing could be merged between "
         "ranks. "
         "Collective writes (PnetCDF's _all calls, HDF5's H5FD_MPIO_COLLECTIVE) let Forebay gather them.");
-  } else if (c.independent_writes > 100 && 2 * c.independent_writes > c.writes) {
+  } else if (!kept && c.independent_writes > 100 && 2 * c.independent_writes > c.writes) {
     notes.emplace_back(
         "Most writes to the file were independent calls, which are not gathered. Collective writes "
         "(PnetCDF's "

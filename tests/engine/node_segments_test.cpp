@@ -170,5 +170,35 @@ TEST_F(NodeSegmentsTest, WhatIsDiscardedIsNotWritten) {
   EXPECT_EQ(file(0, 4 * kBytes), expected);
 }
 
+TEST_F(NodeSegmentsTest, SmallHolesAreFilledFromTheFile) {
+  segments_->attach(*storage_, counters_, std::chrono::seconds(100), true);
+  const std::vector<char> before(100, 5);
+  ASSERT_EQ(::pwrite(fd_, before.data(), before.size(), kBytes), 100);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(kBytes + 10 + 20 * i, 10, 1 + i).ok());
+  ASSERT_TRUE(segments_->drain().ok());
+  std::vector<int> expected(100, 5);
+  for (int i = 0; i < 4; ++i) std::fill_n(expected.begin() + 10 + 20 * i, 10, 1 + i);
+  EXPECT_EQ(file(kBytes, 200), expected);  // nothing behind what was put
+  EXPECT_EQ(counters_.writes, 1);
+  EXPECT_EQ(counters_.rmw_blocks, 1);
+}
+
+// What it writes could be overwritten by what was read before.
+TEST_F(NodeSegmentsTest, NoHoleIsFilledWhileAnotherRankPassesBy) {
+  segments_->attach(*storage_, counters_, std::chrono::seconds(100), true);
+  NodeSegments other(memory_, kBytes, kCount, 2, 1);
+  Counters counters;
+  other.attach(*storage_, counters, std::chrono::seconds(100), true);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(20 * i, 10, 1).ok());
+  other.discard({100, 200});
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(counters_.writes, 4);
+  EXPECT_EQ(counters_.rmw_blocks, 0);
+  ASSERT_TRUE(other.drain().ok());  // it has written
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(20 * i, 10, 1).ok());
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(counters_.writes, 5);
+}
+
 }  // namespace
 }  // namespace forebay

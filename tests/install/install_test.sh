@@ -29,6 +29,7 @@ cd "$work"
 "$cmake" --build by-cmake
 runs cmake-hdf5 by-cmake/hdf5_program a.h5
 runs cmake-pnetcdf by-cmake/pnetcdf_program a.nc
+runs cmake-tcio by-cmake/tcio_program a.dat
 
 # The drivers have C interfaces: a project without C++ can use them.
 sed 's/LANGUAGES C CXX/LANGUAGES C/; s/COMPONENTS core/COMPONENTS/' "$project/CMakeLists.txt" >CMakeLists.txt
@@ -37,6 +38,7 @@ cp "$project"/*.c .
 "$cmake" -S . -B in-c -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-c.log || { cat in-c.log && exit 1; }
 "$cmake" --build in-c
 runs cmake-in-c in-c/hdf5_program e.h5
+runs cmake-in-c-tcio in-c/tcio_program e.dat
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 flags() { pkg-config --cflags --libs "$1"; }
@@ -48,10 +50,20 @@ flags() { pkg-config --cflags --libs "$1"; }
   echo 'int main(void) { return 0; }' >empty.c
   # All of the core, so that a library missing from the package file is missed here.
   ${CC:-cc} -o by-pc-core empty.c -L"$libdir" -Wl,--whole-archive -lforebay_core -lforebay_pure -Wl,--no-whole-archive \
-    $(flags forebay)
+    $(flags forebay-core)
+  ${CC:-cc} -o by-pc-tcio "$project/tcio_program.c" $(flags forebay) -Wl,-rpath,"$libdir"
 }
 runs pkg-config-hdf5 ./by-pc-hdf5 b.h5
 runs pkg-config-pnetcdf ./by-pc-pnetcdf b.nc
+runs pkg-config-tcio ./by-pc-tcio b.dat
+if [ -e "$libdir/pkgconfig/forebay-fortran.pc" ]; then
+  "$cmake" -S "$project/fortran" -B in-fortran -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-fortran.log || { cat in-fortran.log && exit 1; }
+  "$cmake" --build in-fortran
+  runs cmake-fortran in-fortran/fortran_program c.dat
+  # shellcheck disable=SC2046
+  mpifort -o by-pc-fortran-tcio "$project/fortran/program.f90" $(flags forebay-fortran) -Wl,-rpath,"$libdir"
+  runs pkg-config-fortran ./by-pc-fortran-tcio d.dat
+fi
 # Linked after PnetCDF it is not asked, and says so, one rank for all.
 # shellcheck disable=SC2046
 ${CC:-cc} -o in-vain "$project/pnetcdf_program.c" $(flags forebay-pnetcdf | sed 's/-lforebay_pnetcdf\( .*\)/\1 -lforebay_pnetcdf/') \

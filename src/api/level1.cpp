@@ -1,0 +1,45 @@
+// Its memory, and its list of extents when writes do not come in ascending order.
+#include "api/level1.hpp"
+
+#include <algorithm>
+
+namespace forebay::tcio {
+namespace {
+
+// Room for pieces of 16 bytes with as much between them: as many bytes as half of the segment.
+constexpr std::int64_t kBytesPerExtent = 16;
+constexpr std::int64_t kLeastExtents = 64;
+
+}  // namespace
+
+void Level1::align(std::int64_t offset) {
+  if (memory_ == nullptr) {
+    // Not filled: pages that are never used are never touched.
+    auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(unit_));
+    const auto most = static_cast<std::size_t>(std::max(unit_ / kBytesPerExtent, kLeastExtents));
+    extents_ = std::make_unique_for_overwrite<Places[]>(most);
+    most_ = most;
+    memory_ = std::move(memory);
+  }
+  begin_ = offset / unit_ * unit_;
+  end_ = begin_ + unit_;
+  clear();
+}
+
+void Level1::tidy() {
+  if (sorted_) return;
+  std::sort(extents_.get(), extents_.get() + count_,
+            [](const Places& a, const Places& b) { return a.begin < b.begin; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < count_; ++i) {
+    if (extents_[i].begin <= extents_[last].end) {
+      extents_[last].end = std::max(extents_[last].end, extents_[i].end);
+    } else {
+      extents_[++last] = extents_[i];
+    }
+  }
+  count_ = last + 1;
+  sorted_ = true;
+}
+
+}  // namespace forebay::tcio

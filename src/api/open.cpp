@@ -1,0 +1,110 @@
+// Flags, hints and what all ranks must agree on before they open.
+#include "api/open.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/speaker.hpp"
+#include "engine/agreement.hpp"
+#include "forebay/tcio.h"
+#include "mpi/handles.hpp"
+
+namespace forebay::tcio {
+namespace {
+
+constexpr int kAllFlags = TCIO_RDWR | TCIO_CREATE | TCIO_EXCL | TCIO_TRUNC;
+
+Status check_arguments(const char* path, int flags) {
+  if (path == nullptr || *path == '\0') return {Code::bad_argument, "tcio_open: no file name"};
+  const std::string which = "tcio_open of " + std::string(path) + ": ";
+  if ((flags & ~kAllFlags) != 0)
+    return {Code::bad_argument, which + "unknown flags " + std::to_string(flags & ~kAllFlags)};
+  if ((flags & TCIO_RDWR) == 0)
+    return {Code::bad_argument, which + "neither TCIO_RDONLY nor TCIO_WRONLY nor TCIO_RDWR"};
+  if ((flags & TCIO_WRONLY) == 0 && (flags & (TCIO_TRUNC | TCIO_CREATE)) != 0)
+    return {Code::bad_argument, which + "TCIO_CREATE and TCIO_TRUNC need TCIO_WRONLY or TCIO_RDWR"};
+  if ((flags & TCIO_EXCL) != 0 && (flags & TCIO_CREATE) == 0)
+    return {Code::bad_argument, which + "TCIO_EXCL needs TCIO_CREATE"};
+  return {};
+}
+
+// Commit mode, unless a hint says otherwise.
+Status settings_for(MPI_Info info, bool warn, Settings& settings) {
+  int found = 0;
+  if (info != MPI_INFO_NULL) {
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    MPI_Info_get(info, "forebay_mode", MPI_MAX_INFO_VAL, value.data(), &found);
+  }
+  return resolve_settings(info, found != 0 ? "" : "forebay_mode=commit", warn, settings);
+}
+
+Status truncate(CoreFile& core) {
+  std::int64_t size = 0;
+  Status status;
+  if (core.rank() == 0) status = core.size(size);
+  std::int64_t to_cut = status.ok() ? size : 1;
+  MPI_Bcast(&to_cut, 1, MPI_INT64_T, 0, core.comm());
+  return to_cut > 0 ? core.set_size(0) : Status{};
+}
+
+}  // namespace
+
+Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std::unique_ptr<File>& out) {
+  FileOptions options;
+  Status status = check_arguments(path, flags);
+  if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
+  if (status = agree_outcome(comm, status); !status.ok()) return status;
+  std::array<int, 2> same{flags, ~flags};
+  MPI_Allreduce(MPI_IN_PLACE, same.data(), 2, MPI_INT, MPI_MIN, comm);
+  if (same[0] != ~same[1])
+    return {Code::bad_argument, "tcio_open of " + std::string(path) + ": the ranks' flags differ"};
+
+  // Rank 0's settings hold for all.
+  int buffering = options.settings.enabled ? 1 : 0;
+  MPI_Bcast(&buffering, 1, MPI_INT, 0, comm);
+  if (buffering == 0) {
+    options.settings.mode = Mode::strict;
+    options.settings.storage = StorageKind::mpiio;
+    if (mpi::rank(comm) == 0) warn_once("TCIO writes and reads each piece by itself: forebay_enable is off");
+  }
+  const Access access{(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
+  options.path = path;
+  options.info = info;
+  options.driver = "tcio";
+  options.keeping = Keeping::by_node;
+  // Ranks of different nodes flush before they use each other's bytes.
+  options.tells_freed_space = true;
+  options.only_writer = true;
+  options.amode = (flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0;
+  if ((flags & TCIO_EXCL) != 0) options.amode |= MPI_MODE_EXCL;
+
+  std::unique_ptr<CoreFile> core;
+  const int mode = options.amode;
+  options.amode = mode | (access.writes ? MPI_MODE_RDWR : MPI_MODE_RDONLY);
+  status = CoreFile::open(comm, options, core);
+  if (status.code() == Code::access && access.writes && !access.reads) {
+    // Reading helps to write what has holes, but is not needed.
+    options.amode = mode | MPI_MODE_WRONLY;
+    status = CoreFile::open(comm, options, core);
+  }
+  if (status.ok() && (flags & TCIO_TRUNC) != 0) {
+    status = truncate(*core);
+    if (!status.ok()) (void)core->close();
+  }
+  if (!status.ok()) return status;
+  if (verbose()) warn_once("TCIO runs on Forebay");
+
+  try {
+    out = std::make_unique<File>(std::move(core), access, buffering != 0);
+  } catch (const std::bad_alloc&) {
+    status = {Code::no_memory, "no memory for " + std::string(path)};
+  }
+  if (status = agree_outcome(comm, status); !status.ok()) {
+    if (out) (void)out->close();
+    out.reset();
+  }
+  return status;
+}
+
+}  // namespace forebay::tcio

@@ -1,0 +1,243 @@
+// How bytes move between the program, level 1 and the core.
+#include "api/tcio_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "api/run_cursor.hpp"
+#include "engine/agreement.hpp"
+#include "engine/file_state.hpp"
+#include "engine/write_out.hpp"
+#include "request/memory_sink.hpp"
+#include "request/memory_source.hpp"
+
+namespace forebay::tcio {
+namespace {
+
+// A copy of so many bytes costs as much as looking up a segment and locking it.
+constexpr std::int64_t kPastBytes = 16 << 10;
+
+bool meet(Extent a, Extent b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+}  // namespace
+
+File::File(std::unique_ptr<CoreFile> core, Access access, bool buffering)
+    : core_(std::move(core)),
+      access_(access),
+      level1_(core_->segment_bytes()),
+      reads_(core_->segment_bytes()),
+      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {
+  if (access_.writes) fd_ = ::open(plain_path(core_->path()).c_str(), O_WRONLY | O_CLOEXEC);
+}
+
+File::~File() {
+  unwatch(*this);
+  if (fd_ >= 0) ::close(fd_);
+}
+
+// ---- writes ----
+
+// Before this rank writes a range: a read that is pending gets what is there now.
+Status File::begin_writing(Extent range) {
+  if (!watching_) watch(*this);
+  watching_ = true;
+  if (!reads_.empty() && meet(reads_.hull(), range)) return fetch();
+  return {};
+}
+
+Status File::move_on() {
+  if (level1_.empty()) return {};
+  level1_.tidy();
+  RunCursor<Level1> cursor(level1_);
+  MemorySource source(level1_.memory());
+  const Put put{&cursor, &source};
+  Status status = core_->write({&put, 1});
+  // What could not be written stays for the next try.
+  if (status.ok()) level1_.clear();
+  return status;
+}
+
+// At once, since it is full. Where this fails, it stays, and the next write elsewhere or flush says so.
+bool File::moved_on() {
+  (void)move_on();
+  return true;
+}
+
+Status File::write_past(std::int64_t offset, const void* data, std::int64_t bytes) {
+  if (meet(level1_.hull(), {offset, offset + bytes})) {
+    if (Status status = move_on(); !status.ok()) return status;
+  }
+  const OneRun run{{offset, 0, bytes}};
+  RunCursor<OneRun> cursor(run);
+  MemorySource source(data);
+  const Put put{&cursor, &source};
+  return core_->write({&put, 1});
+}
+
+Status File::write_at(std::int64_t offset, const void* data, std::int64_t bytes) {
+  if (bytes == 0) return {};
+  if (Status status = begin_writing({offset, offset + bytes}); !status.ok()) return status;
+  Status status = bytes >= past_bytes_ ? write_past(offset, data, bytes) : write_parts(offset, data, bytes);
+  if (status.ok()) end_ = std::max(end_, offset + bytes);
+  return status;
+}
+
+Status File::write_parts(std::int64_t offset, const void* data, std::int64_t bytes) {
+  const auto* from = static_cast<const std::byte*>(data);
+  for (;;) {
+    if (const Extent segment = level1_.segment();
+        offset < segment.begin || offset >= segment.end || !level1_.room()) {
+      if (segment.begin <= offset && offset < segment.end) level1_.tidy();
+      if (offset < segment.begin || offset >= segment.end || !level1_.room()) {
+        if (Status status = move_on(); !status.ok()) return status;
+        level1_.align(offset);
+      }
+    }
+    const std::int64_t part = std::min(bytes, level1_.segment().end - offset);
+    level1_.copy(offset, from, part);
+    if (level1_.full()) (void)moved_on();
+    if (part == bytes) return {};
+    offset += part, from += part, bytes -= part;
+  }
+}
+
+// ---- reads ----
+
+Status File::fetch() {
+  if (reads_.empty()) return {};
+  if (meet(reads_.hull(), level1_.hull())) {
+    if (Status status = move_on(); !status.ok()) return status;
+  }
+  return reads_.fill(*core_, false);
+}
+
+Status File::read_at(std::int64_t offset, void* data, std::int64_t bytes) {
+  if (bytes == 0) return {};
+  auto* to = static_cast<std::byte*>(data);
+  if (bytes >= past_bytes_) {
+    if (meet(level1_.hull(), {offset, offset + bytes})) {
+      if (Status status = move_on(); !status.ok()) return status;
+    }
+    const OneRun run{{offset, 0, bytes}};
+    RunCursor<OneRun> cursor(run);
+    MemorySink sink(to);
+    const Get get{&cursor, &sink};
+    return core_->read({&get, 1});
+  }
+  for (;;) {
+    if (const Extent segment = reads_.segment();
+        reads_.empty() || offset < segment.begin || offset >= segment.end || !reads_.room()) {
+      if (Status status = fetch(); !status.ok()) return status;
+      reads_.align(offset);
+    }
+    const std::int64_t part = std::min(bytes, reads_.segment().end - offset);
+    reads_.add(offset, to, part);
+    if (part == bytes) return {};
+    offset += part, to += part, bytes -= part;
+  }
+}
+
+// ---- together ----
+
+Status File::settle() {
+  Status status = fetch();
+  status.update(move_on());
+  return status;
+}
+
+Status File::fetch_all() {
+  // Also what this rank wrote elsewhere: others may read it.
+  Status status = move_on();
+  status.update(reads_.fill(*core_, true));
+  return agree_outcome(core_->comm(), status);
+}
+
+Status File::flush() {
+  Status status = settle();
+  watching_ = false;  // a program may have set signal handlers by the next write
+  status.update(core_->flush());
+  // Also a meeting in strict mode, where the core has nothing to do.
+  status = agree_outcome(core_->comm(), status);
+  if (status.ok()) end_ = 0;
+  return status;
+}
+
+Status File::sync() {
+  Status status = settle();
+  watching_ = false;
+  status.update(core_->sync());
+  status = agree_outcome(core_->comm(), status);
+  if (status.ok()) end_ = 0;
+  return status;
+}
+
+Status File::size(std::int64_t& bytes) {
+  Status status = core_->size(bytes);
+  bytes = std::max(bytes, end_);
+  return status;
+}
+
+Status File::set_size(std::int64_t bytes, Status mine) {
+  std::int64_t sizes[] = {bytes, ~bytes};
+  MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT64_T, MPI_MIN, core_->comm());
+  if (mine.ok() && sizes[0] != ~sizes[1]) {
+    mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
+                                    std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};
+  }
+  if (Status status = agree_outcome(core_->comm(), mine); !status.ok()) return status;
+  if (Status status = flush(); !status.ok()) return status;
+  return core_->set_size(bytes);
+}
+
+Status File::close() {
+  Status status = settle();
+  unwatch(*this);
+  // The rank that failed says so to all, whatever the core has to say.
+  status = agree_outcome(core_->comm(), status);
+  status.update(core_->close());
+  return status;
+}
+
+// ---- the end of the process ----
+
+// Level 2 is written before: its holder was registered later. So what is here, which is newer, wins.
+void File::write_out(bool in_signal) noexcept {
+  if (level1_.empty()) return;
+  if (!in_signal) {
+    level1_.tidy();
+    RunCursor<Level1> cursor(level1_);
+    MemorySource source(level1_.memory());
+    const Put put{&cursor, &source};
+    try {
+      const Status status = core_->write({&put, 1}, When::before_return);
+      if (status.ok())
+        level1_.clear();
+      else
+        warn_once("as the program ended: " + status.message());
+    } catch (...) {
+      say_not_written(path().c_str());
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < level1_.size(); ++i) {
+    Run run = level1_[i];
+    while (run.length > 0) {
+      const ssize_t n =
+          ::pwrite(fd_, level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        say_not_written(path().c_str());
+        return;
+      }
+      run = {run.file + n, run.stream + n, run.length - n};
+    }
+  }
+}
+
+}  // namespace forebay::tcio

@@ -1,0 +1,87 @@
+// One open TCIO file: a file pointer, level 1 of its writes and the reads that are pending, over the core's
+// file, which is level 2 and the way to the disk.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/level1.hpp"
+#include "api/pending_reads.hpp"
+#include "base/status.hpp"
+#include "engine/core_file.hpp"
+#include "engine/termination.hpp"
+
+namespace forebay::tcio {
+
+/// The far end of what files are asked for: segments that begin before it can be counted beyond it.
+inline constexpr std::int64_t kMostOffset = std::int64_t{1} << 62;
+
+struct Access {
+  bool reads = false;
+  bool writes = false;
+};
+
+/// Functions that say so are collective; the others are independent. Arguments have been checked: lengths and
+/// offsets are not negative, and end at kMostOffset.
+class File final : public Holder {
+ public:
+  /// Over a core file that was opened for this. `buffering`: whether there is a level 1.
+  File(std::unique_ptr<CoreFile> core, Access access, bool buffering);
+  ~File() override;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  Access access() const { return access_; }
+  const std::string& path() const { return core_->path(); }
+
+  Status write_at(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status read_at(std::int64_t offset, void* data, std::int64_t bytes);
+  /// The same for what most calls are, a piece where the one before was; false: it is something else.
+  bool write_piece(std::int64_t offset, const void* data, std::int64_t bytes) {
+    const Extent segment = level1_.segment();
+    if (offset < segment.begin || bytes > segment.end - offset || bytes >= past_bytes_ || bytes == 0 ||
+        !level1_.room() || !watching_ || !reads_.empty())
+      return false;
+    level1_.copy(offset, data, bytes);
+    if (offset + bytes > end_) end_ = offset + bytes;
+    return offset + bytes < segment.end || !level1_.full() || moved_on();
+  }
+  std::int64_t position() const { return position_; }
+  void move_to(std::int64_t position) { position_ = position; }
+  Status size(std::int64_t& bytes);
+
+  Status fetch();
+  /// Collective, and the four below as well.
+  Status fetch_all();
+  Status flush();
+  Status sync();
+  /// `mine`: whether this rank could be asked for that.
+  Status set_size(std::int64_t bytes, Status mine);
+  Status close();
+
+  void write_out(bool in_signal) noexcept override;
+
+ private:
+  Status begin_writing(Extent range);
+  Status write_parts(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status write_past(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status move_on();
+  bool moved_on();
+  /// Fills and moves on: what a collective call has each rank do first.
+  Status settle();
+
+  std::unique_ptr<CoreFile> core_;
+  Access access_;
+  Level1 level1_;
+  PendingReads reads_;
+  std::int64_t past_bytes_;  // writes and reads of at least so many bytes gain nothing from level 1
+  std::int64_t position_ = 0;
+  std::int64_t end_ = 0;  // of what this rank wrote since the last flush
+  bool watching_ = false;
+  int fd_ = -1;  // for the end of the process
+};
+
+}  // namespace forebay::tcio

@@ -1,0 +1,334 @@
+// Single cases of TCIO: what is refused and how that is told, failures that come late, calls that need nobody
+// else, and offsets past 2 GiB.
+#include <forebay/tcio.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using std::int64_t;
+
+int rank = 0;
+int ranks = 1;
+int failures = 0;
+
+void check(bool good, const char* what, int line) {
+  if (good) return;
+  std::fprintf(stderr, "rank %d line %d: %s (%s)\n", rank, line, what, tcio_last_error());
+  ++failures;
+}
+#define CHECK(x) check(x, #x, __LINE__)
+#define OK(x) check((x) == TCIO_SUCCESS, #x, __LINE__)
+#define FAILS(code, x) check((x) == (code), #x " is " #code, __LINE__)
+
+bool last_error_has(const char* text) {
+  return std::strstr(tcio_last_error(), text) != nullptr;
+}
+
+tcio_file open_file(const char* path, int flags,
+                    const std::vector<std::pair<const char*, const char*>>& hints, int* result = nullptr) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  for (const auto& [key, value] : hints) MPI_Info_set(info, key, value);
+  tcio_file file = TCIO_FILE_NULL;
+  const int code = tcio_open(MPI_COMM_WORLD, path, flags, info, &file);
+  if (result != nullptr)
+    *result = code;
+  else
+    OK(code);
+  MPI_Info_free(&info);
+  return file;
+}
+
+void fresh(const char* path) {
+  if (rank == 0) std::remove(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void part(const char* name, const std::function<void()>& body) {
+  if (rank == 0) std::printf("%s\n", name);
+  std::fflush(stdout);
+  body();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+std::vector<unsigned char> contents(const char* path) {
+  std::vector<unsigned char> bytes;
+  std::FILE* file = std::fopen(path, "rb");
+  if (file == nullptr) return bytes;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
+    bytes.push_back(static_cast<unsigned char>(c));
+  std::fclose(file);
+  return bytes;
+}
+
+void wrong_opens() {
+  fresh("open.dat");
+  tcio_file file = TCIO_FILE_NULL;
+  const auto open = [&](const char* path, int flags) {
+    return tcio_open(MPI_COMM_WORLD, path, flags, MPI_INFO_NULL, &file);
+  };
+  FAILS(TCIO_ERR_NO_FILE, open("open.dat", TCIO_RDWR));
+  CHECK(last_error_has("open.dat"));
+  CHECK(file == TCIO_FILE_NULL);
+  FAILS(TCIO_ERR_NO_FILE, open("no/such/folder", TCIO_RDWR | TCIO_CREATE));
+  FAILS(TCIO_ERR_ARGUMENT, open("", TCIO_RDWR));
+  FAILS(TCIO_ERR_ARGUMENT, open(nullptr, TCIO_RDWR));
+  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", 0));
+  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_CREATE));
+  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDONLY | TCIO_TRUNC));
+  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDWR | TCIO_EXCL));
+  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDWR | 4096));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_open(MPI_COMM_NULL, "open.dat", TCIO_RDWR, MPI_INFO_NULL, &file));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_open(MPI_COMM_WORLD, "open.dat", TCIO_RDWR, MPI_INFO_NULL, nullptr));
+  // Of one rank alone: all hear of it.
+  FAILS(TCIO_ERR_ARGUMENT, open(rank == ranks - 1 ? nullptr : "open.dat", TCIO_RDWR | TCIO_CREATE));
+  if (ranks > 1) {
+    FAILS(TCIO_ERR_ARGUMENT, open("open.dat", rank == 0 ? TCIO_RDWR | TCIO_CREATE : TCIO_RDWR));
+    CHECK(last_error_has("differ"));
+  }
+  OK(open("open.dat", TCIO_WRONLY | TCIO_CREATE | TCIO_EXCL));
+  OK(tcio_close(&file));
+  int result = open("open.dat", TCIO_WRONLY | TCIO_CREATE | TCIO_EXCL);
+  CHECK(result != TCIO_SUCCESS && file == TCIO_FILE_NULL);
+  setenv("FOREBAY_HINTS", "forebay_segmnt_bytes=4k", 1);
+  FAILS(TCIO_ERR_HINT, open("open.dat", TCIO_RDWR));
+  CHECK(last_error_has("forebay_segment_bytes"));
+  unsetenv("FOREBAY_HINTS");
+}
+
+void wrong_calls() {
+  fresh("calls.dat");
+  char c = 'x';
+  int64_t n = 0;
+  tcio_file none = TCIO_FILE_NULL;
+  FAILS(TCIO_ERR_FILE, tcio_write_at(none, 0, &c, 1));
+  FAILS(TCIO_ERR_FILE, tcio_write(none, &c, 1));
+  FAILS(TCIO_ERR_FILE, tcio_read_at(none, 0, &c, 1));
+  FAILS(TCIO_ERR_FILE, tcio_read(none, &c, 1));
+  FAILS(TCIO_ERR_FILE, tcio_seek(none, 0, SEEK_SET));
+  FAILS(TCIO_ERR_FILE, tcio_tell(none, &n));
+  FAILS(TCIO_ERR_FILE, tcio_size(none, &n));
+  FAILS(TCIO_ERR_FILE, tcio_set_size(none, 0));
+  FAILS(TCIO_ERR_FILE, tcio_flush(none));
+  FAILS(TCIO_ERR_FILE, tcio_sync(none));
+  FAILS(TCIO_ERR_FILE, tcio_fetch(none));
+  FAILS(TCIO_ERR_FILE, tcio_fetch_all(none));
+  FAILS(TCIO_ERR_FILE, tcio_close(&none));
+  FAILS(TCIO_ERR_FILE, tcio_close(nullptr));
+
+  tcio_file file = open_file("calls.dat", TCIO_CREATE | TCIO_RDWR, {});
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, -1, &c, 1));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 0, &c, -1));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 0, nullptr, 1));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, INT64_MAX, &c, 1));
+  CHECK(last_error_has("2^62"));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 1, &c, INT64_MAX));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_read_at(file, 0, nullptr, 1));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_read_at(file, INT64_MAX - 1, &c, 1));
+  OK(tcio_write_at(file, 0, nullptr, 0));
+  OK(tcio_read_at(file, 0, nullptr, 0));
+  OK(tcio_seek(file, 10, SEEK_SET));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, -11, SEEK_CUR));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, INT64_MAX, SEEK_CUR));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, 0, 77));
+  OK(tcio_tell(file, &n));
+  CHECK(n == 10);  // none of these has moved it
+  FAILS(TCIO_ERR_ARGUMENT, tcio_write(file, &c, -1));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_tell(file, nullptr));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_size(file, nullptr));
+  FAILS(TCIO_ERR_ARGUMENT, tcio_set_size(file, rank == 0 ? -1 : 5));
+  if (ranks > 1) FAILS(TCIO_ERR_ARGUMENT, tcio_set_size(file, rank));
+  tcio_file copy = file;
+  OK(tcio_close(&file));
+  CHECK(file == TCIO_FILE_NULL);
+  FAILS(TCIO_ERR_FILE, tcio_write_at(copy, 0, &c, 1));
+  CHECK(last_error_has("closed"));
+  FAILS(TCIO_ERR_FILE, tcio_close(&copy));
+
+  file = open_file("calls.dat", TCIO_RDONLY, {});
+  FAILS(TCIO_ERR_MODE, tcio_write_at(file, 0, &c, 1));
+  FAILS(TCIO_ERR_MODE, tcio_set_size(file, 1));
+  OK(tcio_close(&file));
+  file = open_file("calls.dat", TCIO_WRONLY, {});
+  FAILS(TCIO_ERR_MODE, tcio_read(file, &c, 1));
+  OK(tcio_write(file, &c, 1));
+  OK(tcio_close(&file));
+
+  CHECK(std::strcmp(tcio_strerror(TCIO_SUCCESS), "success") == 0);
+  for (int code = TCIO_ERR_ARGUMENT; code <= TCIO_ERR_INTERNAL; ++code)
+    CHECK(std::strcmp(tcio_strerror(code), tcio_strerror(code - 1)) != 0);
+  CHECK(std::strcmp(tcio_strerror(-1), "unknown error") == 0);
+  CHECK(std::strcmp(tcio_strerror(INT_MAX), "unknown error") == 0);
+}
+
+void truncates() {
+  fresh("trunc.dat");
+  tcio_file file = open_file("trunc.dat", TCIO_CREATE | TCIO_WRONLY, {});
+  OK(tcio_write_at(file, 100 * rank, "something", 9));
+  OK(tcio_close(&file));
+  file = open_file("trunc.dat", TCIO_RDWR | TCIO_TRUNC, {});
+  int64_t bytes = -1;
+  OK(tcio_size(file, &bytes));
+  CHECK(bytes == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(tcio_seek(file, 3 * rank, SEEK_END));
+  OK(tcio_close(&file));
+  CHECK(contents("trunc.dat").empty());
+}
+
+// Writes that cannot reach the file are told, at the latest by flush and close, on every rank.
+void late_failures(const char* mode, const char* segment, const char* which) {
+  fresh("late.dat");
+  tcio_file file = open_file("late.dat", TCIO_CREATE | TCIO_RDWR,
+                             {{"forebay_mode", mode},
+                              {"forebay_segment_bytes", segment},
+                              {"forebay_segments", "2"},
+                              {"forebay_storage", "failing"},
+                              {"forebay_fail_rank", which}});
+  std::vector<char> data(1000, 'l');
+  for (int i = 0; i < 64; ++i) (void)tcio_write_at(file, (int64_t{64} * rank + i) * 1000, data.data(), 1000);
+  const int flushed = tcio_flush(file);
+  CHECK(flushed == TCIO_ERR_IO || flushed == TCIO_ERR_SPACE);
+  CHECK(last_error_has("late.dat"));
+  const int closed = tcio_close(&file);
+  CHECK(closed == TCIO_ERR_IO || closed == TCIO_ERR_SPACE);
+  CHECK(file == TCIO_FILE_NULL);
+}
+
+// One rank writes far more than is kept and reads it, while the others do nothing.
+void alone() {
+  fresh("alone.dat");
+  tcio_file file = open_file("alone.dat", TCIO_CREATE | TCIO_RDWR,
+                             {{"forebay_segment_bytes", "4k"}, {"forebay_segments", "1"}});
+  if (rank == ranks - 1) {
+    for (int64_t i = 0; i < 20000; ++i) OK(tcio_write_at(file, 24 * i, &i, sizeof i));
+    std::vector<int64_t> got(20000);
+    for (int64_t i = 0; i < 20000; ++i)
+      OK(tcio_read_at(file, 24 * i, &got[static_cast<std::size_t>(i)], sizeof i));
+    OK(tcio_fetch(file));
+    for (int64_t i = 0; i < 20000; ++i) CHECK(got[static_cast<std::size_t>(i)] == i);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(tcio_close(&file));
+}
+
+// Elements in turn, far more than the node keeps; then a long write over the middle of them, which passes by.
+void long_and_short(const char* ranks_per_node) {
+  fresh("mixed.dat");
+  tcio_file file = open_file("mixed.dat", TCIO_CREATE | TCIO_RDWR,
+                             {{"forebay_ranks_per_node", ranks_per_node},
+                              {"forebay_segment_bytes", "16k"},
+                              {"forebay_segments", "2"},
+                              {"forebay_bypass_bytes", "32k"}});
+  constexpr int64_t count = 40000;
+  for (int64_t i = rank; i < count; i += ranks) {
+    const auto value = static_cast<std::int32_t>(i);
+    OK(tcio_write_at(file, 4 * i, &value, 4));
+    if (i % 1000 == rank) {  // its own range, behind
+      const std::vector<char> row(100000, static_cast<char>('a' + rank));
+      OK(tcio_write_at(file, 4 * count + 100000 * rank, row.data(), 100000));
+    }
+  }
+  OK(tcio_flush(file));
+  std::vector<std::int32_t> got(count);
+  std::vector<char> row(100000);
+  const int other = (rank + 1) % ranks;
+  OK(tcio_read_at(file, 0, got.data(), 4 * count));
+  OK(tcio_read_at(file, 4 * count + 100000 * other, row.data(), 100000));
+  OK(tcio_fetch(file));
+  for (int64_t i = 0; i < count; ++i) CHECK(got[static_cast<std::size_t>(i)] == i);
+  CHECK(row == std::vector<char>(100000, static_cast<char>('a' + other)));
+  OK(tcio_close(&file));
+}
+
+// Bytes that nobody writes stay as they are, where others around them are written.
+void holes_stay() {
+  fresh("holes.dat");
+  constexpr int64_t length = 300000;
+  if (rank == 0) {
+    std::FILE* file = std::fopen("holes.dat", "wb");
+    for (int64_t i = 0; i < length; ++i) std::fputc('h', file);
+    std::fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  tcio_file file =
+      open_file("holes.dat", TCIO_RDWR, {{"forebay_segment_bytes", "8k"}, {"forebay_segments", "1"}});
+  const int64_t step = 5 * (ranks + 1);  // one more than there are ranks
+  for (int64_t i = 5 * rank; i + 3 <= length; i += step) OK(tcio_write_at(file, i, "abc", 3));
+  OK(tcio_close(&file));
+  const std::vector<unsigned char> got = contents("holes.dat");
+  CHECK(static_cast<int64_t>(got.size()) == length);
+  for (int64_t i = 0; i < length && failures == 0; ++i) {
+    const int64_t in = i % step % 5, who = i % step / 5, begin = i - in;
+    const bool written = who < ranks && in < 3 && begin + 3 <= length;
+    CHECK(got[static_cast<std::size_t>(i)] == (written ? "abc"[in] : 'h'));
+  }
+}
+
+void past_two_gib() {
+  fresh("far.dat");
+  constexpr int64_t far = (int64_t{3} << 31) - 2;
+  tcio_file file = open_file("far.dat", TCIO_CREATE | TCIO_RDWR, {});
+  OK(tcio_seek(file, far + 4 * rank, SEEK_SET));
+  OK(tcio_write(file, &rank, 4));
+  OK(tcio_flush(file));
+  int got = -1;
+  const int other = (rank + 1) % ranks;
+  OK(tcio_read_at(file, far + 4 * other, &got, 4));
+  OK(tcio_fetch_all(file));
+  CHECK(got == other);
+  int64_t bytes = 0;
+  OK(tcio_size(file, &bytes));
+  CHECK(bytes == far + 4 * ranks);
+  OK(tcio_close(&file));
+}
+
+// A rank that forgets to close: what it wrote is in the file when MPI ends.
+void left_open() {
+  fresh("left.dat");
+  tcio_file file = open_file("left.dat", TCIO_CREATE | TCIO_RDWR, {});
+  OK(tcio_write_at(file, 4 * rank, "left", 4));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tcio_file early = TCIO_FILE_NULL;
+  FAILS(TCIO_ERR_MPI, tcio_open(MPI_COMM_WORLD, "early.dat", TCIO_RDONLY, MPI_INFO_NULL, &early));
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  part("wrong opens", wrong_opens);
+  part("wrong calls", wrong_calls);
+  part("truncates", truncates);
+  part("late failures, commit", [] { late_failures("commit", "4k", "0"); });
+  part("late failures, commit, all kept", [] { late_failures("commit", "64k", "-1"); });
+  part("late failures, strict", [] { late_failures("strict", "4k", "0"); });
+  part("alone", alone);
+  part("long and short", [] { long_and_short("0"); });
+  part("long and short between nodes", [] { long_and_short("2"); });
+  part("holes stay", holes_stay);
+  part("past two GiB", past_two_gib);
+  part("left open", left_open);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (contents("left.dat").size() < 4 * static_cast<std::size_t>(rank + 1) ||
+      std::memcmp(contents("left.dat").data() + 4 * rank, "left", 4) != 0) {
+    std::fprintf(stderr, "rank %d: what was written is not in the file that was left open\n", rank);
+    ++failures;
+  }
+  if (rank == 0) std::printf("%d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+}
