@@ -53,6 +53,7 @@ Benchmark::Benchmark(const Subject& subject, BenchmarkOptions options)
   results_.place = scratch_->path().parent_path().string();
   results_.machine = describe_machine();
   results_.input = subject_.input();
+  results_.reads = subject_.reads;
 
   choose_peers(version);
   for (const std::string& name : options_.rows) {

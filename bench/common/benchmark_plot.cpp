@@ -38,10 +38,10 @@ std::string to_svg(const BenchmarkResults& results) {
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
       "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      "<text x=\"{}\" y=\"20\" font-size=\"14\">Seconds from the first put to the end of close, {}, "
+      "<text x=\"{}\" y=\"20\" font-size=\"14\">Seconds from the first {} to the end of close, {}, "
       "{} "
       "ranks</text>\n",
-      width, top + height + 50, left, results.library, results.ranks);
+      width, top + height + 50, left, results.reads ? "get" : "put", results.library, results.ranks);
   for (double exponent = low; exponent <= high; ++exponent) {
     const double at = y(std::pow(10, exponent));
     svg += fmt::format(

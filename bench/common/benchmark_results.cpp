@@ -48,8 +48,9 @@ void append(std::string& text, const BenchmarkResults& results, const RowResult&
   };
   if (!row.plain.empty()) {
     const auto [least, most] = std::minmax_element(row.plain.begin(), row.plain.end());
-    text += fmt::format("  {:<18}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10}{:>10}  {}\n", "plain writes", "",
-                        limit, *least, *most, rate(limit), "", "", bar(limit));
+    text += fmt::format("  {:<18}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10}{:>10}  {}\n",
+                        results.reads ? "plain reads" : "plain writes", "", limit, *least, *most, rate(limit),
+                        "", "", bar(limit));
   }
   for (const Cell& cell : row.cells) {
     if (cell.samples.empty()) continue;
@@ -162,15 +163,15 @@ std::string table(const BenchmarkResults& results) {
   const std::size_t repetitions =
       results.rows.empty() || results.rows[0].cells.empty() ? 0 : results.rows[0].cells[0].samples.size();
   text += fmt::format(
-      "Medians of {} repetitions, in seconds. create: to the end of the definitions; data: from the first "
-      "put to the "
+      "Medians of {0} repetitions, in seconds. create: to the end of {1}; data: from the first {2} to the "
       "end of\n"
-      "close, the last rank's; fastest, slowest: of the repetitions; of limit: against plain writes of as "
+      "close, the last rank's; fastest, slowest: of the repetitions; of limit: against plain {3} of as "
       "many bytes,\n"
       "contiguous, by the same ranks; MiB/rank: the peak of resident memory over what was there before, with "
       "what is\n"
       "shared counted for each rank. Peers:\n",
-      repetitions);
+      repetitions, results.reads ? "open" : "the definitions", results.reads ? "get" : "put",
+      results.reads ? "reads" : "writes");
   for (const Peer& peer : peers_of(results)) text += fmt::format("  {:<18}{}\n", peer.name, peer.title);
   for (const RowResult& row : results.rows) append(text, results, row);
 

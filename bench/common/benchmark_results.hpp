@@ -53,6 +53,7 @@ struct Ratio {
 struct BenchmarkResults {
   std::string place, machine, library, input, size;
   int ranks = 0;
+  bool reads = false;  // the files were read, not written
   std::vector<RowResult> rows;
 
   bool all_identical() const;

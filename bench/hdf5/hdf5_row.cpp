@@ -55,8 +55,8 @@ void Hdf5Row::fill(const Setting& setting, std::int64_t times) {
         values_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void Hdf5Row::create(const std::string& path, MPI_Info info) {
-  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
+Hdf5Id Hdf5Row::access(MPI_Info info) const {
+  Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
   check_hdf5(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info), "H5Pset_fapl_mpio");
   if (form_.collective_metadata) {
     check_hdf5(H5Pset_all_coll_metadata_ops(access, true), "H5Pset_all_coll_metadata_ops");
@@ -66,7 +66,11 @@ void Hdf5Row::create(const std::string& path, MPI_Info info) {
     check_hdf5(H5Pset_alignment(access, static_cast<hsize_t>(form_.alignment),
                                 static_cast<hsize_t>(form_.alignment)),
                "H5Pset_alignment");
-  file_ = Hdf5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  return access;
+}
+
+void Hdf5Row::create(const std::string& path, MPI_Info info) {
+  file_ = Hdf5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access(info)), "H5Fcreate");
   for (Dataset& one : datasets_) {
     const Hdf5Id space(H5Screate_simple(static_cast<int>(one.shape.size()), one.shape.data(), nullptr),
                        "H5Screate_simple");
@@ -76,26 +80,38 @@ void Hdf5Row::create(const std::string& path, MPI_Info info) {
   }
 }
 
-void Hdf5Row::write() {
+void Hdf5Row::open(const std::string& path, MPI_Info info) {
+  got_ = unread(values_);
+  file_ = Hdf5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access(info)), "H5Fopen");
+  for (Dataset& one : datasets_) one.id = Hdf5Id(H5Dopen2(file_, one.name.c_str(), H5P_DEFAULT), "H5Dopen2");
+}
+
+void Hdf5Row::transfer(Way way, std::byte* values) {
+  const bool writes = way == Way::Write;
   std::vector<hid_t> datasets, types, memory, selections;
-  std::vector<const void*> buffers;
+  std::vector<void*> buffers;
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     const Write& one = writes_[i];
-    const Dataset& into = datasets_[one.dataset];
-    const std::byte* from = values_.data() + one.begin;
+    const Dataset& of = datasets_[one.dataset];
+    std::byte* at = values + one.begin;
     if (form_.transfer != Transfer::Multi) {
-      check_hdf5(H5Dwrite(into.id, into.type, one.memory, *one.selection, transfer_, from), "H5Dwrite");
+      check_hdf5(writes ? H5Dwrite(of.id, of.type, one.memory, *one.selection, transfer_, at)
+                        : H5Dread(of.id, of.type, one.memory, *one.selection, transfer_, at),
+                 writes ? "H5Dwrite" : "H5Dread");
       continue;
     }
-    datasets.push_back(into.id);
-    types.push_back(into.type);
+    datasets.push_back(of.id);
+    types.push_back(of.type);
     memory.push_back(one.memory);
     selections.push_back(*one.selection);
-    buffers.push_back(from);
+    buffers.push_back(at);
     if (i + 1 < writes_.size() && writes_[i + 1].call == one.call) continue;
-    check_hdf5(H5Dwrite_multi(datasets.size(), datasets.data(), types.data(), memory.data(),
-                              selections.data(), transfer_, buffers.data()),
-               "H5Dwrite_multi");
+    std::vector<const void*> sources(buffers.begin(), buffers.end());
+    check_hdf5(writes ? H5Dwrite_multi(datasets.size(), datasets.data(), types.data(), memory.data(),
+                                       selections.data(), transfer_, sources.data())
+                      : H5Dread_multi(datasets.size(), datasets.data(), types.data(), memory.data(),
+                                      selections.data(), transfer_, buffers.data()),
+               writes ? "H5Dwrite_multi" : "H5Dread_multi");
     for (std::vector<hid_t>* ids : {&datasets, &types, &memory, &selections}) ids->clear();
     buffers.clear();
   }

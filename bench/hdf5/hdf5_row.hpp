@@ -19,8 +19,11 @@ namespace forebay::bench {
 class Hdf5Row : public Row {
  public:
   void create(const std::string& path, MPI_Info info) final;
-  void write() final;
+  void write() final { transfer(Way::Write, values_.data()); }
   void close() final;
+  void open(const std::string& path, MPI_Info info) final;
+  void read() final { transfer(Way::Read, got_.data()); }
+  bool same() const final { return all_read(values_, got_, bytes()); }
 
  protected:
   explicit Hdf5Row(const Form& form);
@@ -51,13 +54,17 @@ class Hdf5Row : public Row {
     std::size_t begin;  // in values_
   };
 
+  enum class Way { Write, Read };
+  Hdf5Id access(MPI_Info info) const;
+  void transfer(Way way, std::byte* values);
+
   Form form_;
   Hdf5Id transfer_, file_;
   std::vector<Hdf5Id> creations_;
   std::vector<Dataset> datasets_;
   std::vector<Write> writes_;
   std::size_t call_ = 0, total_ = 0;
-  std::vector<std::byte> values_;
+  std::vector<std::byte> values_, got_;
 };
 
 // Throws std::runtime_error where there is none of that name. `f_map` is recorded, or empty: a generated one.

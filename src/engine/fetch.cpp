@@ -159,15 +159,26 @@ FetchRun::FetchRun(const Flush& flush, std::span<const Get> gets, std::int64_t g
 
 FetchRun::~FetchRun() = default;
 
-// A rank without memory gives up its part, never its place: the others count on meeting it in every round.
+// A rank that cannot go on gives up its part, never its place: the others count on meeting it in every round.
 template <class Work>
 void FetchRun::attempt(Work&& work) {
   try {
     work();
   } catch (const std::bad_alloc&) {
     status_.update({Code::no_memory, "no memory for a part of a collective read"});
-    active_.reset();
+    lost_ = true;
   }
+  if (lost_) active_.reset();
+}
+
+// A cursor that does not come round by round would read another round's bytes. Looking at two of its runs
+// finds that out, soon enough.
+bool FetchRun::within(std::span<const Run> runs, std::int64_t base, std::int64_t limit) {
+  const Run& last = runs.back();
+  if (runs.front().file >= base && last.file >= base && last.file + last.length <= limit) return true;
+  status_.update({Code::internal, "a request does not come in the order of rounds"});
+  lost_ = true;
+  return false;
 }
 
 void FetchRun::take(std::int64_t base, int parity) {
@@ -188,6 +199,7 @@ void FetchRun::take(std::int64_t base, int parity) {
         const std::span<Run> batch(round.runs.data() + end, kBatch);
         const std::size_t n = get.cursor->take(limit, batch);
         if (n == 0) break;
+        if (!within(batch.first(n), base, limit)) return;
         if (exact) {
           f_.window.mark(parity, batch.first(n), base);
         } else {
@@ -227,6 +239,7 @@ void FetchRun::pick_at_once(std::int64_t base, int parity) {
     active_->visit(limit, [&](const Get& get) {
       while (const std::size_t n = get.cursor->take(limit, batch)) {
         const std::span<const Run> runs(batch.data(), n);
+        if (!within(runs, base, limit)) return;
         get.sink->consume(runs, buffer, base);
         f_.counters.get_pieces += static_cast<std::int64_t>(n);
         for (const Run& run : runs) f_.counters.get_bytes += run.length;

@@ -53,6 +53,7 @@ class FetchRun {
   /// A rank that asks for more in one round takes the rest in the next one, at the same place: 3 MiB of runs.
   static constexpr std::size_t kMostRuns = std::size_t{1} << 17;
 
+  bool within(std::span<const Run> runs, std::int64_t base, std::int64_t limit);
   void take(std::int64_t base, int parity);
   void pick(int parity);
   void pick_at_once(std::int64_t base, int parity);
@@ -64,6 +65,7 @@ class FetchRun {
   std::unique_ptr<ActiveItems<Get>> active_;  // null where memory lacks
   std::array<Round, 2> rounds_;
   Status status_;
+  bool lost_ = false;  // this rank asks for nothing more
 };
 
 }  // namespace forebay
