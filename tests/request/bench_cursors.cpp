@@ -1,5 +1,5 @@
-// Nanoseconds a piece: what walking a request and producing its bytes cost when pieces are as small as one
-// float.
+// Nanoseconds a piece: what walking a request and producing or consuming its bytes cost when pieces are as
+// small as one float.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "request/active_set.hpp"
+#include "request/convert_sink.hpp"
 #include "request/convert_source.hpp"
+#include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
 #include "request/piece_cursor.hpp"
 #include "request/strided.hpp"
@@ -23,8 +25,10 @@ void per_piece(benchmark::State& state, std::int64_t pieces) {
                                                    benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Walks a cursor in rounds of a window, as a flush does; with a source it scatters into a warm window too.
-std::int64_t walk(Cursor& cursor, Source* source, std::vector<std::byte>& window) {
+// Walks a cursor in rounds of a window, as a flush and a read do: moves(runs, window, origin) moves the bytes
+// of a batch out of or into a warm window.
+template <class Move>
+std::int64_t walk(Cursor& cursor, std::vector<std::byte>& window, Move&& moves) {
   std::vector<Run> runs(kBatch);
   std::int64_t pieces = 0;
   cursor.start(kWindow);
@@ -32,12 +36,22 @@ std::int64_t walk(Cursor& cursor, Source* source, std::vector<std::byte>& window
     const std::int64_t round = next / kWindow;
     while (const std::size_t n = cursor.take((round + 1) * kWindow, runs)) {
       pieces += static_cast<std::int64_t>(n);
-      if (source != nullptr) source->produce({runs.data(), n}, window.data(), round * kWindow);
+      moves(std::span<const Run>(runs.data(), n), window.data(), round * kWindow);
       benchmark::DoNotOptimize(runs.data());
     }
   }
   benchmark::DoNotOptimize(window.data());
   return pieces;
+}
+std::int64_t walk(Cursor& cursor, Source* source, std::vector<std::byte>& window) {
+  return walk(cursor, window, [&](std::span<const Run> runs, std::byte* bytes, std::int64_t origin) {
+    if (source != nullptr) source->produce(runs, bytes, origin);
+  });
+}
+std::int64_t walk(Cursor& cursor, Sink& sink, std::vector<std::byte>& window) {
+  return walk(cursor, window, [&](std::span<const Run> runs, std::byte* bytes, std::int64_t origin) {
+    sink.consume(runs, bytes, origin);
+  });
 }
 
 // One float in `stride`, in rows of `row`.
@@ -199,6 +213,46 @@ void gather_source(benchmark::State& state) {
   per_piece(state, pieces);
 }
 BENCHMARK(gather_source)->Arg(1)->Arg(100);
+
+// The way back.
+void memory_sink(benchmark::State& state) {
+  const PieceListPtr list = decomposition(1000000, state.range(0), false);
+  PieceListCursor cursor(list, {4096, 4});
+  std::vector<float> memory(static_cast<std::size_t>(list->elements()));
+  std::vector<std::byte> window(kWindow);
+  MemorySink sink(memory.data(), Swap::four);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, sink, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(memory_sink)->ArgName("longest")->Arg(1)->Arg(3);
+
+void convert_sink(benchmark::State& state) {
+  const PieceListPtr list = decomposition(1000000, state.range(0), false);
+  PieceListCursor cursor(list, {4096, 4});
+  std::vector<double> memory(static_cast<std::size_t>(list->elements()));
+  std::vector<std::byte> window(kWindow);
+  const auto fill = default_fill(MemoryType::f64);
+  ConvertSink sink(memory.data(), ExternalType::f32, MemoryType::f64, fill.data());
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, sink, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(convert_sink)->ArgName("longest")->Arg(1)->Arg(3);
+
+void scatter_sink(benchmark::State& state) {
+  const std::int64_t count[] = {1000, 1000}, imap[] = {1, 1000};
+  std::vector<float> memory(1000000);
+  std::vector<std::byte> window(kWindow);
+  const auto fill = default_fill(MemoryType::f32);
+  ScatterSink sink(memory.data(), count, imap, ExternalType::f32, MemoryType::f32, fill.data());
+  const StridedDim dims[] = {{state.range(0) * 8, 1000000 / state.range(0)}};
+  StridedCursor cursor(0, 0, state.range(0) * 4, dims);
+  std::int64_t pieces = 0;
+  for (auto _ : state) pieces += walk(cursor, sink, window);
+  per_piece(state, pieces);
+}
+BENCHMARK(scatter_sink)->Arg(1)->Arg(100);
 
 // A flush of many requests, each of which has one piece in one of 700 rounds: what finding them costs.
 void active_set_many(benchmark::State& state) {
