@@ -30,10 +30,6 @@ constexpr int kSegmentsPerRank = 4;
 // Holes up to this are cheaper read and written with what lies around them than by a write each.
 constexpr std::int64_t kHole = 4096;
 constexpr int kLeastRuns = 3;  // fewer are written as they are
-// How long the others are waited for: so many turns of the processor and so long, whichever is more.
-constexpr int kTurns = 16;
-constexpr std::chrono::milliseconds kLeastWait{1}, kMostWait{20};
-constexpr int kMostSkips = 64;
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
 // A signal handler asks whether its thread was in the middle of something.
@@ -306,35 +302,6 @@ int NodeSegments::lock_victim() {
   }
 }
 
-bool NodeSegments::any_free() const {
-  for (int s = 0; s < count_; ++s) {
-    if (segments_[s].dirty.load(std::memory_order_relaxed) == 0) return true;
-  }
-  return false;
-}
-
-// Ranks that write the same segments complete them when they come by: the ones ahead wait a little, rather
-// than write what is half full. Where that is in vain, it is tried more and more rarely.
-void NodeSegments::let_others_catch_up() {
-  if (ranks_ == 1) return;
-  if (skip_waits_ > 0) {
-    --skip_waits_;
-    return;
-  }
-  const auto begun = std::chrono::steady_clock::now();
-  for (int turn = 1;; ++turn) {
-    sched_yield();
-    if (any_free()) {
-      next_skip_ = 1;
-      return;
-    }
-    const auto waited = std::chrono::steady_clock::now() - begun;
-    if (waited > kMostWait || (turn >= kTurns && waited > kLeastWait)) break;
-  }
-  skip_waits_ = next_skip_;
-  next_skip_ = std::min(2 * next_skip_, kMostSkips);
-}
-
 // A page at a time, the first touch of a segment would cost more than all that is put there.
 void NodeSegments::touch(int segment) {
   const auto at = static_cast<std::size_t>(segment);
@@ -363,7 +330,7 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
     }
     unlock(last_);
   }
-  for (bool waited = false;;) {
+  for (;;) {
     Lock directory(*this);
     if (const int s = find(index); s >= 0) {
       use(s);
@@ -380,12 +347,6 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
       continue;
     }
     if (segments_[victim].dirty.load(std::memory_order_relaxed) > 0) {
-      if (!std::exchange(waited, true)) {
-        directory.give();
-        unlock(victim);
-        let_others_catch_up();
-        continue;
-      }
       // It can be found until its bytes are in the file.
       directory.give();
       if (Status written = write(victim); !written.ok()) {

@@ -29,9 +29,9 @@ namespace forebay {
 /// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
 /// it; a rank that dies in there leaves the lock to the next one.
 ///
-/// Ranks that fill the same segments are at different places. Who needs a place where all are in use first
-/// lets the others catch up for a moment, which nobody must do. A segment that goes with many small holes in
-/// it is read, completed and written whole, where the caller allows it and nobody writes past the segments.
+/// Ranks that fill the same segments are at different places, so that segments give way half full. One that
+/// goes with many small holes in it is read, completed and written whole, where the caller allows it and
+/// nobody writes past the segments.
 class NodeSegments {
  public:
   /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often
@@ -96,8 +96,6 @@ class NodeSegments {
   int find(std::int64_t index) const;
   int acquire(std::int64_t index, Status& status);
   int lock_victim();
-  void let_others_catch_up();
-  bool any_free() const;
   void touch(int segment);
   std::int64_t order_of(int segment) const;
   int lock_present(std::int64_t index);
@@ -144,8 +142,6 @@ class NodeSegments {
   bool fills_holes_ = false;
   std::unique_ptr<std::byte[]> block_;  // of the file, where holes are filled
   bool passing_ = false;
-  int skip_waits_ = 0;  // so many times it does not wait for the others
-  int next_skip_ = 1;
   std::vector<std::pair<std::int64_t, int>> order_;
 };
 
