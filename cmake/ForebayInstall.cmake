@@ -16,6 +16,10 @@ if(TARGET forebay_api)
   install(TARGETS forebay_api EXPORT forebayTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+if(TARGET forebay_kokkos)
+  set_target_properties(forebay_kokkos PROPERTIES EXPORT_NAME kokkos)
+  install(TARGETS forebay_kokkos EXPORT forebayTargets)
+endif()
 if(TARGET forebay_fortran)
   # A module file is for one compiler.
   set(FOREBAY_MODULE_DIR "${CMAKE_INSTALL_LIBDIR}/forebay/fortran")

@@ -1,9 +1,10 @@
-// One table of numbers and their meanings.
+// One table of numbers and their meanings, for both C interfaces.
 #include "api/errors.hpp"
 
 #include <array>
 #include <cstddef>
 
+#include "forebay/core.h"
 #include "forebay/tcio.h"
 
 namespace forebay::tcio {
@@ -22,8 +23,22 @@ constexpr std::array meanings{"success",
                               "MPI is not running, or a call of it failed",
                               "unsupported",
                               "another rank failed",
-                              "internal error"};
-static_assert(meanings.size() == TCIO_ERR_INTERNAL + 1);
+                              "internal error",
+                              "a callback failed"};
+// One table: what TCIO has, and one more.
+static_assert(int{FOREBAY_ERR_ARGUMENT} == int{TCIO_ERR_ARGUMENT} && int{FOREBAY_ERR_FILE} == int{TCIO_ERR_FILE} &&
+              int{FOREBAY_ERR_MODE} == int{TCIO_ERR_MODE} && int{FOREBAY_ERR_HINT} == int{TCIO_ERR_HINT} &&
+              int{FOREBAY_ERR_NO_FILE} == int{TCIO_ERR_NO_FILE} && int{FOREBAY_ERR_ACCESS} == int{TCIO_ERR_ACCESS} &&
+              int{FOREBAY_ERR_SPACE} == int{TCIO_ERR_SPACE} && int{FOREBAY_ERR_IO} == int{TCIO_ERR_IO} &&
+              int{FOREBAY_ERR_MEMORY} == int{TCIO_ERR_MEMORY} && int{FOREBAY_ERR_MPI} == int{TCIO_ERR_MPI} &&
+              int{FOREBAY_ERR_UNSUPPORTED} == int{TCIO_ERR_UNSUPPORTED} && int{FOREBAY_ERR_PEER} == int{TCIO_ERR_PEER} &&
+              int{FOREBAY_ERR_INTERNAL} == int{TCIO_ERR_INTERNAL} && int{FOREBAY_ERR_CALLBACK} == int{TCIO_ERR_INTERNAL} + 1);
+static_assert(meanings.size() == FOREBAY_ERR_CALLBACK + 1);
+
+const char* meaning(int code) {
+  const auto at = static_cast<std::size_t>(code);
+  return code >= 0 && at < meanings.size() ? meanings[at] : "unknown error";
+}
 
 thread_local std::string last;
 
@@ -78,12 +93,16 @@ int finish(const Status& status) noexcept {
 extern "C" {
 
 const char* tcio_strerror(int code) {
-  using forebay::tcio::meanings;
-  const auto at = static_cast<std::size_t>(code);
-  return code >= 0 && at < meanings.size() ? meanings[at] : "unknown error";
+  return forebay::tcio::meaning(code);
+}
+const char* forebay_strerror(int code) {
+  return forebay::tcio::meaning(code);
 }
 
 const char* tcio_last_error(void) {
+  return forebay::tcio::last.c_str();
+}
+const char* forebay_last_error(void) {
   return forebay::tcio::last.c_str();
 }
 

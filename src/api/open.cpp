@@ -15,17 +15,21 @@ namespace {
 
 constexpr int kAllFlags = TCIO_RDWR | TCIO_CREATE | TCIO_EXCL | TCIO_TRUNC;
 
-Status check_arguments(const char* path, int flags) {
-  if (path == nullptr || *path == '\0') return {Code::bad_argument, "tcio_open: no file name"};
-  const std::string which = "tcio_open of " + std::string(path) + ": ";
+constexpr Opener kTcio{"tcio_open", "TCIO_", "tcio", "TCIO"};
+
+Status check_arguments(const char* path, int flags, const Opener& opener) {
+  const std::string function = opener.function;
+  if (path == nullptr || *path == '\0') return {Code::bad_argument, function + ": no file name"};
+  const std::string which = function + " of " + path + ": ";
+  const std::string f = opener.flags;
   if ((flags & ~kAllFlags) != 0)
     return {Code::bad_argument, which + "unknown flags " + std::to_string(flags & ~kAllFlags)};
   if ((flags & TCIO_RDWR) == 0)
-    return {Code::bad_argument, which + "neither TCIO_RDONLY nor TCIO_WRONLY nor TCIO_RDWR"};
+    return {Code::bad_argument, which + "neither " + f + "RDONLY nor " + f + "WRONLY nor " + f + "RDWR"};
   if ((flags & TCIO_WRONLY) == 0 && (flags & (TCIO_TRUNC | TCIO_CREATE)) != 0)
-    return {Code::bad_argument, which + "TCIO_CREATE and TCIO_TRUNC need TCIO_WRONLY or TCIO_RDWR"};
+    return {Code::bad_argument, which + f + "CREATE and " + f + "TRUNC need " + f + "WRONLY or " + f + "RDWR"};
   if ((flags & TCIO_EXCL) != 0 && (flags & TCIO_CREATE) == 0)
-    return {Code::bad_argument, which + "TCIO_EXCL needs TCIO_CREATE"};
+    return {Code::bad_argument, which + f + "EXCL needs " + f + "CREATE"};
   return {};
 }
 
@@ -50,15 +54,16 @@ Status truncate(CoreFile& core) {
 
 }  // namespace
 
-Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std::unique_ptr<File>& out) {
+Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener,
+                 Opened& out) {
   FileOptions options;
-  Status status = check_arguments(path, flags);
+  Status status = check_arguments(path, flags, opener);
   if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
   if (status = agree_outcome(comm, status); !status.ok()) return status;
   std::array<int, 2> same{flags, ~flags};
   MPI_Allreduce(MPI_IN_PLACE, same.data(), 2, MPI_INT, MPI_MIN, comm);
   if (same[0] != ~same[1])
-    return {Code::bad_argument, "tcio_open of " + std::string(path) + ": the ranks' flags differ"};
+    return {Code::bad_argument, std::string(opener.function) + " of " + path + ": the ranks' flags differ"};
 
   // Rank 0's settings hold for all.
   int buffering = options.settings.enabled ? 1 : 0;
@@ -66,12 +71,13 @@ Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std:
   if (buffering == 0) {
     options.settings.mode = Mode::strict;
     options.settings.storage = StorageKind::mpiio;
-    if (mpi::rank(comm) == 0) warn_once("TCIO writes and reads each piece by itself: forebay_enable is off");
+    if (mpi::rank(comm) == 0) warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
   }
-  const Access access{(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
+  out.buffering = buffering != 0;
+  const Access access = out.access = {(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
   options.path = path;
   options.info = info;
-  options.driver = "tcio";
+  options.driver = opener.driver;
   options.keeping = Keeping::by_node;
   // Ranks of different nodes flush before they use each other's bytes.
   options.tells_freed_space = true;
@@ -79,7 +85,7 @@ Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std:
   options.amode = (flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0;
   if ((flags & TCIO_EXCL) != 0) options.amode |= MPI_MODE_EXCL;
 
-  std::unique_ptr<CoreFile> core;
+  std::unique_ptr<CoreFile>& core = out.core;
   const int mode = options.amode;
   options.amode = mode | (access.writes ? MPI_MODE_RDWR : MPI_MODE_RDONLY);
   status = CoreFile::open(comm, options, core);
@@ -92,11 +98,17 @@ Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std:
     status = truncate(*core);
     if (!status.ok()) (void)core->close();
   }
-  if (!status.ok()) return status;
-  if (verbose()) warn_once("TCIO runs on Forebay");
+  if (status.ok() && verbose()) warn_once(std::string(opener.says) + " runs on Forebay");
+  if (!status.ok()) core.reset();
+  return status;
+}
 
+Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std::unique_ptr<File>& out) {
+  Opened opened;
+  Status status = open_core(comm, path, flags, info, kTcio, opened);
+  if (!status.ok()) return status;
   try {
-    out = std::make_unique<File>(std::move(core), access, buffering != 0);
+    out = std::make_unique<File>(std::move(opened.core), opened.access, opened.buffering);
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for " + std::string(path)};
   }

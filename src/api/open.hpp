@@ -1,4 +1,4 @@
-// Opening a TCIO file.
+// Opening a file for TCIO, or for boxes of arrays.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +9,25 @@
 #include "base/status.hpp"
 
 namespace forebay::tcio {
+
+/// Who opens: "tcio_open" and "TCIO", and what stands before the names of flags.
+struct Opener {
+  const char* function;
+  const char* flags;
+  const char* driver;  ///< for the report
+  const char* says;    ///< for people
+};
+
+/// What was opened: the core's file, and whether commit mode may buffer.
+struct Opened {
+  std::unique_ptr<CoreFile> core;
+  Access access;
+  bool buffering = true;
+};
+
+/// Collective; as open_file, without what belongs to TCIO alone. Flags are TCIO's numbers. The core file takes part
+/// in commit mode by node.
+Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener, Opened& out);
 
 /// Collective over `comm`, an intracommunicator. Wrong arguments of one rank (a null path among them), and
 /// arguments that differ, are an error on all.

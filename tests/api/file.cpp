@@ -1,0 +1,238 @@
+// Forebay's own file without Kokkos: boxes from spans, what is refused and who is told, callbacks that throw, files
+// that were closed.
+#include <forebay/file.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <numeric>
+
+namespace {
+
+using forebay::Box;
+using forebay::ByteOrder;
+using forebay::Error;
+using forebay::File;
+
+int rank = 0;
+int ranks = 1;
+int failures = 0;
+
+void check(bool good, const char* what, int line) {
+  if (good) return;
+  std::fprintf(stderr, "rank %d line %d: %s (%s)\n", rank, line, what, forebay_last_error());
+  ++failures;
+}
+#define CHECK(x) check(x, #x, __LINE__)
+
+// The code that is thrown, or 0; what() has to have `text` in it.
+int thrown(const std::function<void()>& body, const char* text = "") {
+  try {
+    body();
+    return 0;
+  } catch (const Error& error) {
+    if (std::strstr(error.what(), text) == nullptr) std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+    CHECK(std::strstr(error.what(), text) != nullptr);
+    return error.code();
+  }
+}
+#define THROWS(code, ...) check(thrown(__VA_ARGS__) == (code), #code " " #__VA_ARGS__, __LINE__)
+
+constexpr int kNew = FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC;
+
+File open_file(const char* path, int flags, std::initializer_list<std::pair<const char*, const char*>> hints = {}) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  for (const auto& [key, value] : hints) MPI_Info_set(info, key, value);
+  File file(MPI_COMM_WORLD, path, flags, info);
+  MPI_Info_free(&info);
+  return file;
+}
+
+template <class T>
+std::vector<T> contents(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+std::vector<int> numbers(int n, int from) {
+  std::vector<int> list(static_cast<std::size_t>(n));
+  std::iota(list.begin(), list.end(), from);
+  return list;
+}
+
+// Each rank has every ranks-th column of a matrix; then all of it in one piece, and by itself.
+void spans(const char* mode) {
+  const std::int64_t rows = 50, each = 7, columns = each * ranks;
+  File file = open_file("spans.dat", kNew, {{"forebay_mode", mode}, {"forebay_stripe_bytes", "4k"}});
+  const std::vector<int> mine = numbers(static_cast<int>(rows * each), 1000 * rank);
+  const Box box{16, {rows, columns}, {0, rank}, {rows, each}, {1, ranks}};
+  file.put_all(box, std::span(mine));
+  std::vector<int> again(mine.size());
+  file.get_all(box, std::span(again));
+  CHECK(again == mine);
+  // A line a rank behind it, turned round.
+  const std::int64_t behind = 16 + rows * columns * 4;
+  file.put({behind + 20 * rank}, std::span(mine).first(5), ByteOrder::big);
+  std::vector<int> line(5);
+  file.get({behind + 20 * rank}, std::span(line), ByteOrder::big);
+  CHECK(std::equal(line.begin(), line.end(), mine.begin()));
+  CHECK(file.size() >= behind + 20 * (rank + 1));
+  // Part of one dimension, past the end: zeros.
+  std::vector<double> beyond(3, 1.0);
+  file.get({1 << 20, {100}, {50}}, std::span(beyond));
+  CHECK(beyond == std::vector<double>(3, 0.0));
+  file.flush();
+  File moved(std::move(file));
+  CHECK(!file.is_open() && moved.is_open());
+  const std::vector<int> all = contents<int>("spans.dat");
+  CHECK(all.size() == static_cast<std::size_t>(4 + rows * columns + 5 * ranks));
+  for (std::int64_t i = 0; i < rows * columns && failures == 0; ++i) {
+    const std::int64_t owner = i % columns % ranks;
+    CHECK(all[static_cast<std::size_t>(4 + i)] == 1000 * owner + i / columns * each + i % columns / ranks);
+  }
+  CHECK(all.back() == static_cast<int>(__builtin_bswap32(1000U * static_cast<unsigned>(ranks - 1) + 4)));
+  MPI_Barrier(MPI_COMM_WORLD);
+  moved.set_size(24);
+  CHECK(moved.size() == 24);
+  moved.sync();
+  moved.close();
+}
+
+// What one rank gets wrong all hear of, and the others' part is done.
+void refused() {
+  File file = open_file("refused.dat", kNew);
+  std::vector<double> data(12, 1.0 + rank);
+  const auto all = std::span(data);
+  const bool last = rank == ranks - 1;
+  // (1) as many elements, (2) dimensions, (3) within the array, (4) the array within a file
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {3, 4}}, last ? all.first(11) : all); }, "memory of 11");
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {12}, last ? std::vector<std::int64_t>{0, 0} : std::vector<std::int64_t>{}}, all); },
+         "dimensions");
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {12}, {last ? 1 : 0}}, all); }, "do not fit into 12");
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.get_all({last ? -8 : 0}, all); }, "offset -8");
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put({0, {std::int64_t{1} << 60, 12}, {0, 0}, {1, 12}}, all); }, "2^62");
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put({0, {12}, {}, {}, {0}}, all); }, "stride of 0");
+  // Nothing of a list with a wrong request.
+  forebay::Puts puts;
+  puts.add({0, {12}}, all);
+  puts.add({0, {11}}, all);
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put(puts); }, "request 1");
+  file.put_all(puts = forebay::Puts());
+  file.close();
+  if (ranks == 1) CHECK(contents<double>("refused.dat").empty());
+  THROWS(FOREBAY_ERR_FILE, [&] { file.put_all({}, all); }, "no file");
+  THROWS(FOREBAY_ERR_FILE, [&] { file.flush(); });
+  THROWS(FOREBAY_ERR_FILE, [&] { file.close(); });
+  THROWS(FOREBAY_ERR_NO_FILE, [] { open_file("no/such/folder", kNew); }, "no/such/folder");
+  THROWS(FOREBAY_ERR_ARGUMENT, [] { open_file("refused.dat", FOREBAY_CREATE); }, "FOREBAY_RDONLY");
+  File reading = open_file("refused.dat", FOREBAY_RDONLY);
+  THROWS(FOREBAY_ERR_MODE, [&] { reading.put_all({}, all); }, "only to be read");
+  THROWS(FOREBAY_ERR_MODE, [&] { reading.set_size(0); });
+}
+
+struct Mishap {};
+
+// Copies from or to a vector, and throws Mishap at its n-th call.
+class Copying final : public forebay::Stager {
+ public:
+  Copying(std::vector<double>& data, bool put, int fails_at) : data_(data), put_(put), fails_at_(fails_at) {}
+  void* reserve(std::int64_t bytes) override {
+    memory_.resize(static_cast<std::size_t>(bytes));
+    return memory_.data();
+  }
+  void release() noexcept override { memory_.clear(); }
+  void begin(int, std::int64_t first, std::int64_t bytes, void* at) override {
+    count();
+    char* mine = reinterpret_cast<char*>(data_.data()) + first;
+    std::memcpy(put_ ? at : mine, put_ ? mine : at, static_cast<std::size_t>(bytes));
+  }
+  void finish(int) override { count(); }
+
+ private:
+  void count() {
+    if (++calls_ == fails_at_) throw Mishap();
+  }
+  std::vector<double>& data_;
+  std::vector<char> memory_;
+  bool put_;
+  int fails_at_;
+  int calls_ = 0;
+};
+
+void stagers(const char* mode, bool together, int fails_at) {
+  constexpr std::int64_t n = 4000;
+  if (rank == 0) std::remove("stagers.dat");
+  MPI_Barrier(MPI_COMM_WORLD);
+  File file = open_file("stagers.dat", kNew, {{"forebay_mode", mode}, {"forebay_stripe_bytes", "4k"}});
+  std::vector<double> data(n, 1.5 + rank);
+  const int failing = ranks - 1;
+  const int at = rank == failing ? fails_at : 0;
+  const Box box{0, {n, ranks}, {0, rank}, {n, 1}};
+  const auto outcome = [&](bool put) {
+    try {
+      if (put) {
+        forebay::Puts puts;
+        puts.staging_bytes(1000);
+        puts.add(box, 8, {n}, std::make_unique<Copying>(data, true, at));
+        together ? file.put_all(puts) : file.put(puts);
+      } else {
+        forebay::Gets gets;
+        gets.staging_bytes(1000);
+        gets.add(box, 8, {n}, std::make_unique<Copying>(data, false, at));
+        together ? file.get_all(gets) : file.get(gets);
+      }
+      return std::string();
+    } catch (const Mishap&) {
+      return std::string("mishap");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const auto as_expected = [&](const std::string& got) {
+    if (fails_at == 0 || (rank != failing && !together)) return got.empty();
+    return rank == failing ? got == "mishap" : got.find("callback failed") != std::string::npos;
+  };
+  CHECK(as_expected(outcome(true)));
+  file.flush();
+  // The file goes on, and has nothing that was not put.
+  const std::vector<double> all = contents<double>("stagers.dat");
+  for (std::size_t i = 0; i < all.size() && failures == 0; ++i)
+    CHECK(all[i] == 1.5 + static_cast<double>(i % static_cast<std::size_t>(ranks)) || (fails_at > 0 && all[i] == 0));
+  if (fails_at == 0) CHECK(all.size() == static_cast<std::size_t>(n * ranks));
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::fill(data.begin(), data.end(), 0.0);
+  CHECK(as_expected(outcome(false)));
+  if (fails_at == 0) CHECK(data == std::vector<double>(n, 1.5 + rank));
+  file.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const char* mode : {"strict", "commit"}) {
+    spans(mode);
+    for (const bool together : {true, false}) {
+      for (const int fails_at : {0, 1, 2, 9}) stagers(mode, together, fails_at);
+    }
+  }
+  setenv("FOREBAY_HINTS", "forebay_enable=off", 1);
+  spans("strict");
+  stagers("strict", true, 9);
+  setenv("FOREBAY_HINTS", "forebay_ranks_per_node=1", 1);
+  stagers("commit", true, 0);
+  stagers("commit", true, 2);
+  unsetenv("FOREBAY_HINTS");
+  refused();
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0 && failures == 0) std::printf("ok\n");
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
