@@ -1,0 +1,66 @@
+// Checkpoints: the ways to write one and to read it again, on any number of ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layout.hpp"
+
+namespace amr {
+
+// What is in a checkpoint's head.
+struct Header {
+  std::int64_t step = 0;
+  std::uint64_t digest = 0;  // of the state (digest.hpp)
+};
+
+// What is written; nothing of it changes.
+struct State {
+  const Domain& domain;
+  const Share& share;
+  const Mesh& mesh;
+  std::uint64_t digest;
+};
+
+// A checkpoint that was opened, and how its trees are shared among the ranks that read it.
+struct Restart {
+  std::unique_ptr<Domain> domain;
+  std::unique_ptr<Share> share;
+  Mesh mesh;
+  std::uint64_t digest = 0;
+};
+
+enum class Way { tcio, mpiio, hdf5, hdf5_multi, pnetcdf };
+
+const std::vector<std::pair<std::string, Way>>& ways();
+
+// Both are collective, and throw Failure on all ranks. The file is replaced. A restart has the whole mesh,
+// threaded; whether its digest is that of its mesh, the caller looks.
+void write_checkpoint(MPI_Comm comm, Way way, const std::string& path, const State& state);
+Restart read_checkpoint(MPI_Comm comm, Way way, const std::string& path, Space space);
+
+// The way for a name: .h5 HDF5, .nc PnetCDF, any other tcio.
+Way way_for_name(const std::string& path);
+// Collective: the way for a file, by its first bytes. Throws Failure on all ranks where it is no checkpoint.
+Way way_of_file(MPI_Comm comm, const std::string& path);
+
+// The ways; for write_checkpoint and read_checkpoint.
+void write_binary(MPI_Comm comm, bool tcio, const std::string& path, const State& state,
+                  const Layout& layout);
+Restart read_binary(MPI_Comm comm, bool tcio, const std::string& path);
+void write_hdf5(MPI_Comm comm, bool multi, const std::string& path, const State& state, const Layout& layout);
+Restart read_hdf5(MPI_Comm comm, bool multi, const std::string& path);
+void write_pnetcdf(MPI_Comm comm, const std::string& path, const State& state, const Layout& layout);
+Restart read_pnetcdf(MPI_Comm comm, const std::string& path);
+
+// For readers: what else a header says has to be so. Throw Failure.
+inline constexpr std::int32_t format_version = 1;
+std::unique_ptr<Domain> make_domain(const std::string& path, const std::vector<std::int32_t>& segment_lengths,
+                                    std::int64_t roots);
+void check_header(const std::string& path, std::int64_t version, std::int64_t levels, std::int64_t variables);
+
+}  // namespace amr
