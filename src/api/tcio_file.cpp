@@ -215,7 +215,8 @@ void File::write_out(bool in_signal) noexcept {
     MemorySource source(level1_.memory());
     const Put put{&cursor, &source};
     try {
-      const Status status = core_->write({&put, 1}, When::before_return);
+      Status status = core_->write({&put, 1});
+      if (status.ok()) status = core_->flush_alone();
       if (status.ok())
         level1_.clear();
       else

@@ -166,6 +166,7 @@ Status CoreFile::State::start_keeping() {
   }
   Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters,
                                      options.only_writer && readable, on_node);
+  if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());
   on_node.reset();

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "engine/agreement.hpp"
+#include "engine/file_lock.hpp"
 #include "engine/write_behind.hpp"
 #include "engine/write_out.hpp"
 
@@ -52,13 +53,26 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     SegmentMemory* memory = nullptr;
     if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
     out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path));
-    out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds),
-                         fills_holes && t.nodes == 1);
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;
     if (t.local_rank == 0) out->segments.initialize();
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
+  }
+  int locks = 0;
+  if (fills_holes && t.nodes > 1 && settings.storage == StorageKind::posix) {
+    // All or none, on all nodes.
+    if (status.ok()) locks = out->fd_ >= 0 && FileLock(out->fd_, 0, 1).held() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, nodes.comm());
+  }
+  if (status.ok()) {
+    out->locks = locks != 0;
+    try {
+      out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds),
+                           fills_holes && (t.nodes == 1 || out->locks), out->locks ? out->fd_ : -1);
+    } catch (const std::bad_alloc&) {
+      status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
+    }
   }
   // Nobody may keep anything before rank 0 has made room.
   return agree_outcome(nodes.comm(), status);

@@ -39,6 +39,9 @@ class KeptOnNode final : public Holder {
 
   NodeSegments segments;
 
+  /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
+  bool locks = false;
+
   /// Nothing is kept now: see CoreFile::space_freed.
   bool resting = false;
 

@@ -13,8 +13,10 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
+#include "engine/file_lock.hpp"
 #include "engine/node_segment.hpp"
 #include "exchange/dirty_map.hpp"
 #include "request/byte_order.hpp"
@@ -177,7 +179,8 @@ void NodeSegments::initialize() {
 }
 
 void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age,
-                          bool fills_holes) {
+                          bool fills_holes, int lock) {
+  lock_ = lock;
   fills_holes_ = fills_holes;
   storage_ = &storage;
   counters_ = &counters;
@@ -455,6 +458,10 @@ Status NodeSegments::write(int segment) {
   Segment& s = segments_[segment];
   if (s.dirty.load(std::memory_order_relaxed) == 0) return {};
   const std::int64_t origin = s.index.load(std::memory_order_relaxed) * bytes_;
+  // Of what is full no other node keeps anything.
+  std::optional<FileLock> others;
+  if (lock_ >= 0 && s.dirty.load(std::memory_order_relaxed) < bytes_) others.emplace(lock_, origin, bytes_);
+  if (others && !others->held()) return from_errno(errno, "cannot lock a range of the file before a write");
   Status status;
   const auto flush = [&] {
     if (status.ok() && !pieces_.empty()) status = storage_->write(pieces_);

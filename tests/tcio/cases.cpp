@@ -231,6 +231,7 @@ void long_and_short(const char* ranks_per_node) {
                              {{"forebay_ranks_per_node", ranks_per_node},
                               {"forebay_segment_bytes", "16k"},
                               {"forebay_segments", "2"},
+                              {"forebay_storage", "posix"},
                               {"forebay_bypass_bytes", "32k"}});
   constexpr int64_t count = 40000;
   for (int64_t i = rank; i < count; i += ranks) {
@@ -254,7 +255,7 @@ void long_and_short(const char* ranks_per_node) {
 }
 
 // Bytes that nobody writes stay as they are, where others around them are written.
-void holes_stay() {
+void holes_stay(const char* ranks_per_node) {
   fresh("holes.dat");
   constexpr int64_t length = 300000;
   if (rank == 0) {
@@ -263,8 +264,11 @@ void holes_stay() {
     std::fclose(file);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  tcio_file file =
-      open_file("holes.dat", TCIO_RDWR, {{"forebay_segment_bytes", "8k"}, {"forebay_segments", "1"}});
+  tcio_file file = open_file("holes.dat", TCIO_RDWR,
+                             {{"forebay_ranks_per_node", ranks_per_node},
+                              {"forebay_storage", "posix"},
+                              {"forebay_segment_bytes", "8k"},
+                              {"forebay_segments", "1"}});
   const int64_t step = 5 * (ranks + 1);  // one more than there are ranks
   for (int64_t i = 5 * rank; i + 3 <= length; i += step) OK(tcio_write_at(file, i, "abc", 3));
   OK(tcio_close(&file));
@@ -319,7 +323,8 @@ int main(int argc, char** argv) {
   part("alone", alone);
   part("long and short", [] { long_and_short("0"); });
   part("long and short between nodes", [] { long_and_short("2"); });
-  part("holes stay", holes_stay);
+  part("holes stay", [] { holes_stay("0"); });
+  part("holes stay between nodes", [] { holes_stay("1"); });
   part("past two GiB", past_two_gib);
   part("left open", left_open);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -43,6 +43,8 @@ class Program {
     static const std::vector<std::string> others{"",
                                                  "",
                                                  "forebay_storage=mpiio;",
+                                                 "forebay_storage=posix;",
+                                                 "forebay_storage=posix;",
                                                  "forebay_delay_usec=50;",
                                                  "forebay_bypass_bytes=4k;",
                                                  "forebay_commit_seconds=0;"};

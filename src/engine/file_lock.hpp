@@ -1,0 +1,49 @@
+// Keeps the processes of other nodes out of a range of the file while its holes are filled.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace forebay {
+
+/// An exclusive lock of a byte range, of an open file description: it ends with the process, and not with
+/// another descriptor that MPI-IO closes.
+class FileLock {
+ public:
+  FileLock(int fd, std::int64_t begin, std::int64_t length) : fd_(fd), begin_(begin), length_(length) {
+    held_ = set(F_WRLCK, F_OFD_SETLKW);
+  }
+  ~FileLock() {
+    if (held_) (void)set(F_UNLCK, F_OFD_SETLK);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  /// False: the file system has no locks; errno says why.
+  bool held() const { return held_; }
+
+ private:
+  bool set(short type, int command) const {
+    struct flock lock{};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = static_cast<off_t>(begin_);
+    lock.l_len = static_cast<off_t>(length_);
+    int result = 0;
+    do {
+      result = ::fcntl(fd_, command, &lock);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+  }
+
+  int fd_;
+  std::int64_t begin_;
+  std::int64_t length_;
+  bool held_ = false;
+};
+
+}  // namespace forebay
