@@ -45,7 +45,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("FILE");
   app.add_option("--write", options.write, "write a checkpoint at the end")->type_name("FILE");
   app.add_option("--way", options.way,
-                 "how to write, and whether a file of the first two is read by tcio or mpiio: tcio, mpiio "
+                 "how to write, and to read a file of that kind: tcio, mpiio "
                  "(independent writes), hdf5, "
                  "hdf5-multi, pnetcdf; by default FILE.h5 is hdf5, FILE.nc pnetcdf, any other tcio")
       ->transform(CLI::CheckedTransformer(ways()).description(""))

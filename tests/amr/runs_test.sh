@@ -15,8 +15,9 @@ amr() { # amr RANKS OPTION...
 under() { # under RANKS OPTION...: the same under Forebay
   local ranks=$1
   shift
-  "$mpiexec" -n "$ranks" "$forebay" run "$amr" --scale 0.0005 "$@" >log 2>&1 ||
+  "$mpiexec" -n "$ranks" "$forebay" run --verbose "$amr" --scale 0.0005 "$@" >log 2>&1 ||
     { cat log && echo "FAIL amr under forebay run: $*" && exit 1; }
+  grep -q "runs on Forebay's driver" log || { cat log && echo "FAIL not on Forebay's driver: $*" && exit 1; }
 }
 same() { cmp "$1" "$2" || { echo "FAIL $1 and $2 differ: $3" && exit 1; }; }
 refused() { # refused RANKS WORDS OPTION...: fails, and says so once
@@ -67,10 +68,11 @@ refused 2 'truncated' --restart short.amr
 head -c 20 half.amr >shorter.amr
 refused 2 'too short' --restart shorter.amr
 refused 2 'nowhere' --write nowhere/state.amr
-for kind in amr h5 nc; do # one byte of the last value
+for kind in amr h5 nc; do # one byte, in the middle, which is of a value or an index
   cp half.$kind broken.$kind
   bytes=$(stat -c %s half.$kind)
-  printf '\125' | dd of=broken.$kind bs=1 seek=$((bytes - 5)) conv=notrunc status=none
+  printf '\125' | dd of=broken.$kind bs=1 seek=$((bytes / 2)) conv=notrunc status=none
+  if cmp -s half.$kind broken.$kind; then echo "FAIL that byte was already so" && exit 1; fi
   refused 3 'damaged' --restart broken.$kind --steps 9
 done
 echo "all runs are as they have to be"
