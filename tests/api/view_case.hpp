@@ -44,8 +44,10 @@ T value_of(std::int64_t n) {
     std::memset(static_cast<void*>(&pair), 0, sizeof pair);  // it goes to the file with its padding
     pair.number = static_cast<int>(n), pair.value = 0.5 * static_cast<double>(n);
     return pair;
-  } else {
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>((n * 7 + 3) % 113);
+  } else {
+    return T(static_cast<double>((n * 7 + 3) % 113) / 7);  // no byte of it is like another
   }
 }
 template <class T>
