@@ -1,6 +1,6 @@
-// Two fields on every cell of a box, advanced by Kokkos, with a checkpoint half-way. The fields have a layer of ghost
-// cells around them, which the file has not, and the file is the same on any number of ranks.
-// Usage: kokkos_checkpoint FILE STEPS [restart]
+// Two fields on every cell of a box, advanced by Kokkos, with a checkpoint half-way. The fields have a layer
+// of ghost cells around them, which the file has not, and the file is the same on any number of ranks. Usage:
+// kokkos_checkpoint FILE STEPS [restart]
 #include <forebay/kokkos.hpp>
 
 #include <cstdint>
@@ -27,11 +27,10 @@ struct Slab {
   }
   auto inner(const Field& field) const {
     return Kokkos::subview(field, std::make_pair(std::int64_t{1}, end - begin + 1),
-                           std::make_pair(std::int64_t{1}, kNy + 1), std::make_pair(std::int64_t{1}, kNx + 1));
+                           std::make_pair(std::int64_t{1}, kNy + 1),
+                           std::make_pair(std::int64_t{1}, kNx + 1));
   }
-  auto cells() const {
-    return Kokkos::MDRangePolicy<Kokkos::Rank<3>>({0, 0, 0}, {end - begin, kNy, kNx});
-  }
+  auto cells() const { return Kokkos::MDRangePolicy<Kokkos::Rank<3>>({0, 0, 0}, {end - begin, kNy, kNx}); }
 };
 
 void begin(const Slab& slab, const Field& u, const Field& v) {

@@ -1,5 +1,6 @@
-// Forebay's own file in C++: boxes of n-dimensional arrays, put and got from spans, by all ranks together or by each
-// for itself. Header only, over the C functions of forebay/core.h; docs/cpp.md has the contract and an example.
+// Forebay's own file in C++: boxes of n-dimensional arrays, put and got from spans, by all ranks together or
+// by each for itself. Header only, over the C functions of forebay/core.h; docs/cpp.md has the contract and
+// an example.
 #ifndef FOREBAY_FILE_HPP
 #define FOREBAY_FILE_HPP
 
@@ -34,8 +35,9 @@ class Error : public std::runtime_error {
   int code_;
 };
 
-/// A box of an array that lies row-major in the file. Lists that are empty mean what is usual: `start` the beginning,
-/// `stride` 1, `count` the extents of what is put or got, and `shape` the same, an array that is put or got whole.
+/// A box of an array that lies row-major in the file. Lists that are empty mean what is usual: `start` the
+/// beginning, `stride` 1, `count` the extents of what is put or got, and `shape` the same, an array that is
+/// put or got whole.
 struct Box {
   std::int64_t offset = 0;  ///< of the array's first byte in the file
   std::vector<std::int64_t> shape{};
@@ -53,17 +55,17 @@ inline constexpr bool swaps(ByteOrder order) {
          (order == ByteOrder::little && std::endian::native == std::endian::big);
 }
 
-/// Fills (for a put) or takes (from a get) pieces of a request's stream: its elements in file form, in the row-major
-/// order of its box. begin() may start the work and return; finish() of that slot waits for it. What they throw, the
-/// call on this rank throws; the others throw Error. They may not use the file.
+/// Fills (for a put) or takes (from a get) pieces of a request's stream: its elements in file form, in the
+/// row-major order of its box. begin() may start the work and return; finish() of that slot waits for it.
+/// What they throw, the call on this rank throws; the others throw Error. They may not use the file.
 class Stager {
  public:
   virtual ~Stager() = default;
   /// Staging memory for one call, aligned for the elements; taken back by release().
   virtual void* reserve(std::int64_t bytes) = 0;
   virtual void release() noexcept = 0;
-  /// Bytes [first, first + bytes) of the stream, whole elements, at `memory`, which is a place in the slot. Pieces
-  /// ascend, but a piece of a put may be asked for again.
+  /// Bytes [first, first + bytes) of the stream, whole elements, at `memory`, which is a place in the slot.
+  /// Pieces ascend, but a piece of a put may be asked for again.
   virtual void begin(int slot, std::int64_t first, std::int64_t bytes, void* memory) = 0;
   virtual void finish(int slot) = 0;
 };
@@ -95,8 +97,8 @@ inline bool alike(const std::vector<std::int64_t>& a, const std::vector<std::int
 
 }  // namespace detail
 
-/// Requests for one call, which puts or gets them together. It refers to the memory of spans, which has to stay; what
-/// is wrong with a request, the call tells. May be used again.
+/// Requests for one call, which puts or gets them together. It refers to the memory of spans, which has to
+/// stay; what is wrong with a request, the call tells. May be used again.
 class Requests {
  public:
   /// What a call may use of staging memory; where requests are many, each has 64 KiB all the same.
@@ -104,7 +106,8 @@ class Requests {
   bool empty() const { return parts_.empty(); }
   std::size_t size() const { return parts_.size(); }
   void clear() { parts_.clear(); }
-  /// Adds a request that cannot be made: the call throws with this reason, on all ranks where it is collective.
+  /// Adds a request that cannot be made: the call throws with this reason, on all ranks where it is
+  /// collective.
   void refuse(std::string reason) { parts_.emplace_back().refused = std::move(reason); }
 
  protected:
@@ -132,7 +135,8 @@ class Requests {
         part.refused = "an array of " + std::to_string(dims) + " dimensions, and memory of " +
                        std::to_string(extents.size());
     } else if (!detail::alike(box.count, extents)) {
-      part.refused = "a box of " + detail::text(box.count) + " elements, and memory of " + detail::text(extents);
+      part.refused =
+          "a box of " + detail::text(box.count) + " elements, and memory of " + detail::text(extents);
     }
     for (const auto* list : {&box.start, &box.count, &box.stride}) {
       if (part.refused.empty() && !list->empty() && list->size() != dims)
@@ -244,7 +248,8 @@ class Requests {
   std::int64_t staging_bytes_ = 8 << 20;
 };
 
-/// Of trivially copyable elements, which are in the file as they are in memory, but for the order of their bytes.
+/// Of trivially copyable elements, which are in the file as they are in memory, but for the order of their
+/// bytes.
 class Puts : public Requests {
  public:
   template <class T, std::size_t N>
@@ -288,8 +293,8 @@ class Gets : public Requests {
   }
 };
 
-/// An open file. `_all` functions, flush, sync, set_size and close are collective: called by all ranks in the same
-/// order, and what one of them cannot do, all throw. The others need no other rank.
+/// An open file. `_all` functions, flush, sync, set_size and close are collective: called by all ranks in the
+/// same order, and what one of them cannot do, all throw. The others need no other rank.
 class File {
  public:
   /// Collective. `flags`: FOREBAY_RDONLY, FOREBAY_WRONLY or FOREBAY_RDWR, and FOREBAY_CREATE, FOREBAY_EXCL,
@@ -307,23 +312,24 @@ class File {
     exceptions_ = std::uncaught_exceptions();
     return *this;
   }
-  /// Closes, as close() does, but a failure is only printed. Where an exception passes by, which may be this rank's
-  /// alone, it does not close, since the others might never come: what is kept is written when the process ends.
+  /// Closes, as close() does, but a failure is only printed. Where an exception passes by, which may be this
+  /// rank's alone, it does not close, since the others might never come: what is kept is written when the
+  /// process ends.
   ~File() { close_quietly(); }
 
   bool is_open() const noexcept { return file_ != FOREBAY_FILE_NULL; }
   const std::string& path() const noexcept { return path_; }
 
-  /// Memory may be used again when they return. In the file after flush, sync or close, and in strict mode when they
-  /// return. Where boxes of one rank's call overlap, later ones win.
+  /// Memory may be used again when they return. In the file after flush, sync or close, and in strict mode
+  /// when they return. Where boxes of one rank's call overlap, later ones win.
   void put_all(Puts& puts) {
     puts.call([&](const forebay_request* r, std::int64_t n) { return forebay_put_all(file_, r, n); });
   }
   void put(Puts& puts) {
     puts.call([&](const forebay_request* r, std::int64_t n) { return forebay_put(file_, r, n); });
   }
-  /// Zeros past the end of the file. get_all sees what any rank put before; get what this rank put, and what others
-  /// put before a flush.
+  /// Zeros past the end of the file. get_all sees what any rank put before; get what this rank put, and what
+  /// others put before a flush.
   void get_all(Gets& gets) {
     gets.call([&](const forebay_request* r, std::int64_t n) { return forebay_get_all(file_, r, n); });
   }

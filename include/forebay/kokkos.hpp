@@ -1,7 +1,7 @@
-// Kokkos views in a file: put and got as boxes of row-major arrays, whatever their layout and memory. Where a view's
-// memory is not the stream of the file, a kernel moves it by pieces into pinned staging memory, in the program's own
-// execution space, while the pieces before are written. Header only; works with Kokkos 4 and 5. docs/cpp.md has the
-// contract and an example.
+// Kokkos views in a file: put and got as boxes of row-major arrays, whatever their layout and memory. Where a
+// view's memory is not the stream of the file, a kernel moves it by pieces into pinned staging memory, in the
+// program's own execution space, while the pieces before are written. Header only; works with Kokkos 4 and 5.
+// docs/cpp.md has the contract and an example.
 #ifndef FOREBAY_KOKKOS_HPP
 #define FOREBAY_KOKKOS_HPP
 
@@ -98,7 +98,8 @@ class ViewStager final : public Stager {
     const Kernel kernel(view_.data(), shape_, first / kElement, bytes / kElement,
                         static_cast<typename Kernel::Staged*>(memory), kPart);
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for(Pack ? "forebay: pack" : "forebay: unpack", Policy(exec_, 0, kernel.parts()), kernel);
+    Kokkos::parallel_for(Pack ? "forebay: pack" : "forebay: unpack", Policy(exec_, 0, kernel.parts()),
+                         kernel);
   }
   // All kernels of the instance: the one that is waited for is the last one begun.
   void finish(int) override { exec_.fence("forebay: a piece"); }
@@ -129,22 +130,24 @@ void add(const Exec& exec, List& list, Box box, const View& view, ByteOrder orde
   }
   if (swaps(order)) {
     if constexpr (std::is_arithmetic_v<F> && sizeof(F) <= 8) {
-      list.add(std::move(box), kBytes, extents, std::make_unique<ViewStager<Exec, View, F, true, Pack>>(exec, view));
+      list.add(std::move(box), kBytes, extents,
+               std::make_unique<ViewStager<Exec, View, F, true, Pack>>(exec, view));
     } else {
       list.refuse("only numbers of at most 8 bytes have another byte order");
     }
     return;
   }
-  list.add(std::move(box), kBytes, extents, std::make_unique<ViewStager<Exec, View, F, false, Pack>>(exec, view));
+  list.add(std::move(box), kBytes, extents,
+           std::make_unique<ViewStager<Exec, View, F, false, Pack>>(exec, view));
 }
 
 }  // namespace detail
 
 // ---- to a list of requests, for one call with several fields ----
 
-/// Adds the elements of a view as a box of an array of FileType (a number; static_cast converts), or as they are. The
-/// view's memory belongs to the list until that is cleared, and kernels run in `exec`: what is to be put must have been
-/// done there, or be waited for.
+/// Adds the elements of a view as a box of an array of FileType (a number; static_cast converts), or as they
+/// are. The view's memory belongs to the list until that is cleared, and kernels run in `exec`: what is to be
+/// put must have been done there, or be waited for.
 template <class FileType = Same, class Exec, class View>
   requires(Kokkos::is_execution_space<Exec>::value)
 void add(const Exec& exec, Puts& puts, Box box, const View& view, ByteOrder order = ByteOrder::native) {

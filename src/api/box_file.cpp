@@ -50,7 +50,8 @@ Status BoxFile::put_all(Requests& requests, Status mine, bool& callbacks) {
     end_ = std::max(end_, requests.end());
     return {};
   }
-  // All ranks come here, or none: the reason is to be that of who failed himself, not what the core made of it.
+  // All ranks come here, or none: the reason is to be that of who failed himself, not what the core made of
+  // it.
   if (callbacks) mine = failed_callback("fills a put to ");
   mine = agree_outcome(core_->comm(), mine);
   mine.update(std::move(status));

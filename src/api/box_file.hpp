@@ -11,8 +11,9 @@
 
 namespace forebay::api {
 
-/// `_all` functions, flush, sync, set_size and close are collective. `mine`: how this rank's arguments stand; a rank
-/// with bad ones takes part with nothing, and all return that. `callbacks` is set where one of this rank's failed.
+/// `_all` functions, flush, sync, set_size and close are collective. `mine`: how this rank's arguments stand;
+/// a rank with bad ones takes part with nothing, and all return that. `callbacks` is set where one of this
+/// rank's failed.
 class BoxFile {
  public:
   explicit BoxFile(tcio::Opened opened) : core_(std::move(opened.core)), opened_(std::move(opened)) {}

@@ -21,8 +21,9 @@ using forebay::api::Requests;
 using forebay::tcio::fail;
 using forebay::tcio::guarded;
 
-static_assert(int{FOREBAY_RDONLY} == int{TCIO_RDONLY} && int{FOREBAY_WRONLY} == int{TCIO_WRONLY} && int{FOREBAY_RDWR} == int{TCIO_RDWR} &&
-              int{FOREBAY_CREATE} == int{TCIO_CREATE} && int{FOREBAY_EXCL} == int{TCIO_EXCL} && int{FOREBAY_TRUNC} == int{TCIO_TRUNC});
+static_assert(int{FOREBAY_RDONLY} == int{TCIO_RDONLY} && int{FOREBAY_WRONLY} == int{TCIO_WRONLY} &&
+              int{FOREBAY_RDWR} == int{TCIO_RDWR} && int{FOREBAY_CREATE} == int{TCIO_CREATE} &&
+              int{FOREBAY_EXCL} == int{TCIO_EXCL} && int{FOREBAY_TRUNC} == int{TCIO_TRUNC});
 
 /// What a program holds. It outlives its file, so that a call with one that was closed can say so.
 struct forebay_file_s {
@@ -58,7 +59,8 @@ std::string naming(const BoxFile& file, const char* function) {
   return std::string(function) + " of " + file.path();
 }
 
-// What stands before every call with a list. Files are opened one way on all ranks, so all leave here or none.
+// What stands before every call with a list. Files are opened one way on all ranks, so all leave here or
+// none.
 int refused(forebay_file handle, const char* function, Requests::Kind kind) {
   if (!is_open(handle)) return not_open(handle, function);
   const BoxFile& file = *handle->file;
@@ -187,7 +189,8 @@ int forebay_size(forebay_file file, int64_t* bytes) {
 
 int forebay_set_size(forebay_file file, int64_t bytes) {
   if (is_open(file) && !file->file->access().writes)
-    return fail(FOREBAY_ERR_MODE, naming(*file->file, "forebay_set_size") + ": it was opened only to be read");
+    return fail(FOREBAY_ERR_MODE,
+                naming(*file->file, "forebay_set_size") + ": it was opened only to be read");
   return together(file, "forebay_set_size", [&](BoxFile& f) {
     Status mine;
     if (bytes < 0 || bytes > forebay::tcio::kMostOffset)

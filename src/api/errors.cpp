@@ -26,13 +26,17 @@ constexpr std::array meanings{"success",
                               "internal error",
                               "a callback failed"};
 // One table: what TCIO has, and one more.
-static_assert(int{FOREBAY_ERR_ARGUMENT} == int{TCIO_ERR_ARGUMENT} && int{FOREBAY_ERR_FILE} == int{TCIO_ERR_FILE} &&
-              int{FOREBAY_ERR_MODE} == int{TCIO_ERR_MODE} && int{FOREBAY_ERR_HINT} == int{TCIO_ERR_HINT} &&
-              int{FOREBAY_ERR_NO_FILE} == int{TCIO_ERR_NO_FILE} && int{FOREBAY_ERR_ACCESS} == int{TCIO_ERR_ACCESS} &&
+static_assert(int{FOREBAY_ERR_ARGUMENT} == int{TCIO_ERR_ARGUMENT} &&
+              int{FOREBAY_ERR_FILE} == int{TCIO_ERR_FILE} && int{FOREBAY_ERR_MODE} == int{TCIO_ERR_MODE} &&
+              int{FOREBAY_ERR_HINT} == int{TCIO_ERR_HINT} &&
+              int{FOREBAY_ERR_NO_FILE} == int{TCIO_ERR_NO_FILE} &&
+              int{FOREBAY_ERR_ACCESS} == int{TCIO_ERR_ACCESS} &&
               int{FOREBAY_ERR_SPACE} == int{TCIO_ERR_SPACE} && int{FOREBAY_ERR_IO} == int{TCIO_ERR_IO} &&
               int{FOREBAY_ERR_MEMORY} == int{TCIO_ERR_MEMORY} && int{FOREBAY_ERR_MPI} == int{TCIO_ERR_MPI} &&
-              int{FOREBAY_ERR_UNSUPPORTED} == int{TCIO_ERR_UNSUPPORTED} && int{FOREBAY_ERR_PEER} == int{TCIO_ERR_PEER} &&
-              int{FOREBAY_ERR_INTERNAL} == int{TCIO_ERR_INTERNAL} && int{FOREBAY_ERR_CALLBACK} == int{TCIO_ERR_INTERNAL} + 1);
+              int{FOREBAY_ERR_UNSUPPORTED} == int{TCIO_ERR_UNSUPPORTED} &&
+              int{FOREBAY_ERR_PEER} == int{TCIO_ERR_PEER} &&
+              int{FOREBAY_ERR_INTERNAL} == int{TCIO_ERR_INTERNAL} &&
+              int{FOREBAY_ERR_CALLBACK} == int{TCIO_ERR_INTERNAL} + 1);
 static_assert(meanings.size() == FOREBAY_ERR_CALLBACK + 1);
 
 const char* meaning(int code) {

@@ -27,7 +27,8 @@ Status check_arguments(const char* path, int flags, const Opener& opener) {
   if ((flags & TCIO_RDWR) == 0)
     return {Code::bad_argument, which + "neither " + f + "RDONLY nor " + f + "WRONLY nor " + f + "RDWR"};
   if ((flags & TCIO_WRONLY) == 0 && (flags & (TCIO_TRUNC | TCIO_CREATE)) != 0)
-    return {Code::bad_argument, which + f + "CREATE and " + f + "TRUNC need " + f + "WRONLY or " + f + "RDWR"};
+    return {Code::bad_argument,
+            which + f + "CREATE and " + f + "TRUNC need " + f + "WRONLY or " + f + "RDWR"};
   if ((flags & TCIO_EXCL) != 0 && (flags & TCIO_CREATE) == 0)
     return {Code::bad_argument, which + f + "EXCL needs " + f + "CREATE"};
   return {};
@@ -71,7 +72,8 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   if (buffering == 0) {
     options.settings.mode = Mode::strict;
     options.settings.storage = StorageKind::mpiio;
-    if (mpi::rank(comm) == 0) warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
+    if (mpi::rank(comm) == 0)
+      warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
   }
   out.buffering = buffering != 0;
   const Access access = out.access = {(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};

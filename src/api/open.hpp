@@ -25,9 +25,10 @@ struct Opened {
   bool buffering = true;
 };
 
-/// Collective; as open_file, without what belongs to TCIO alone. Flags are TCIO's numbers. The core file takes part
-/// in commit mode by node.
-Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener, Opened& out);
+/// Collective; as open_file, without what belongs to TCIO alone. Flags are TCIO's numbers. The core file
+/// takes part in commit mode by node.
+Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener,
+                 Opened& out);
 
 /// Collective over `comm`, an intracommunicator. Wrong arguments of one rank (a null path among them), and
 /// arguments that differ, are an error on all.

@@ -92,8 +92,7 @@ Status Requests::add_one(const forebay_request& r) {
   end_ = std::max(end_, part.cursor.hull().end);
   const Swap swap = r.swap != 0 ? static_cast<Swap>(r.element_bytes) : Swap::none;
   if (r.stage != nullptr) {
-    const StagingMemory memory{static_cast<std::byte*>(r.stage->memory), r.stage->slot_bytes,
-                               r.stage->slots};
+    const StagingMemory memory{static_cast<std::byte*>(r.stage->memory), r.stage->slot_bytes, r.stage->slots};
     part.mover.emplace(*r.stage);
     if (kind_ == Kind::put) {
       part.staged_source.emplace(*part.mover, r.element_bytes, bytes, memory);

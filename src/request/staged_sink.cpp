@@ -23,8 +23,8 @@ void StagedSink::finish(int slot) {
   if (!mover_.finish(slot)) failed_ = true;
 }
 
-// The next slot is waited for before this one begins: one wait for all work of a queue, as fences are, then waits
-// for what is older only.
+// The next slot is waited for before this one begins: one wait for all work of a queue, as fences are, then
+// waits for what is older only.
 void StagedSink::move(std::int64_t first, std::int64_t bytes, std::int64_t place) {
   const int next = (slot_ + 1) % memory_.slots;
   finish(next);

@@ -9,9 +9,9 @@
 
 namespace forebay {
 
-/// A slot gathers what follows each other in the stream, and goes when it is full or something else comes. Any order
-/// of runs is right: elements that come in parts wait aside until they are whole. Ascending runs, as regular
-/// selections have them, make full slots.
+/// A slot gathers what follows each other in the stream, and goes when it is full or something else comes.
+/// Any order of runs is right: elements that come in parts wait aside until they are whole. Ascending runs,
+/// as regular selections have them, make full slots.
 class StagedSink final : public Sink {
  public:
   StagedSink(Mover& mover, std::int64_t element_bytes, StagingMemory memory);
@@ -45,7 +45,8 @@ class StagedSink final : public Sink {
   std::vector<bool> busy_;
   std::vector<Part> parts_;
   int slot_ = 0;
-  // Of the slot that is being filled: where its memory begins in the stream, always an element; and what is in it.
+  // Of the slot that is being filled: where its memory begins in the stream, always an element; and what is
+  // in it.
   std::int64_t base_ = 0;
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;

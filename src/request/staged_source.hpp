@@ -10,13 +10,13 @@
 
 namespace forebay {
 
-/// Pieces are aligned parts of the stream, of as many elements as a slot holds. When the first bytes of one are
-/// wanted, the next ones are begun, so that they come while these move on. Any order of runs is right; ascending
-/// ones, as regular selections have them, stage each piece once.
+/// Pieces are aligned parts of the stream, of as many elements as a slot holds. When the first bytes of one
+/// are wanted, the next ones are begun, so that they come while these move on. Any order of runs is right;
+/// ascending ones, as regular selections have them, stage each piece once.
 class StagedSource final : public Source {
  public:
-  /// A piece that did not come: what the flush makes of missing memory, giving up this rank's part, is right here,
-  /// too.
+  /// A piece that did not come: what the flush makes of missing memory, giving up this rank's part, is right
+  /// here, too.
   struct Failed : std::bad_alloc {
     const char* what() const noexcept override { return "a piece could not be staged"; }
   };

@@ -1,5 +1,5 @@
-// Forebay's own file without Kokkos: boxes from spans, what is refused and who is told, callbacks that throw, files
-// that were closed.
+// Forebay's own file without Kokkos: boxes from spans, what is refused and who is told, callbacks that throw,
+// files that were closed.
 #include <forebay/file.hpp>
 
 #include <cstdlib>
@@ -41,7 +41,8 @@ int thrown(const std::function<void()>& body, const char* text = "") {
 
 constexpr int kNew = FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC;
 
-File open_file(const char* path, int flags, std::initializer_list<std::pair<const char*, const char*>> hints = {}) {
+File open_file(const char* path, int flags,
+               std::initializer_list<std::pair<const char*, const char*>> hints = {}) {
   MPI_Info info;
   MPI_Info_create(&info);
   for (const auto& [key, value] : hints) MPI_Info_set(info, key, value);
@@ -110,12 +111,19 @@ void refused() {
   const auto all = std::span(data);
   const bool last = rank == ranks - 1;
   // (1) as many elements, (2) dimensions, (3) within the array, (4) the array within a file
-  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {3, 4}}, last ? all.first(11) : all); }, "memory of 11");
-  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {12}, last ? std::vector<std::int64_t>{0, 0} : std::vector<std::int64_t>{}}, all); },
-         "dimensions");
+  THROWS(
+      FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {3, 4}}, last ? all.first(11) : all); }, "memory of 11");
+  THROWS(
+      FOREBAY_ERR_ARGUMENT,
+      [&] {
+        file.put_all({0, {12}, last ? std::vector<std::int64_t>{0, 0} : std::vector<std::int64_t>{}}, all);
+      },
+      "dimensions");
   THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put_all({0, {12}, {last ? 1 : 0}}, all); }, "do not fit into 12");
   THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.get_all({last ? -8 : 0}, all); }, "offset -8");
-  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put({0, {std::int64_t{1} << 60, 12}, {0, 0}, {1, 12}}, all); }, "2^62");
+  THROWS(
+      FOREBAY_ERR_ARGUMENT, [&] { file.put({0, {std::int64_t{1} << 60, 12}, {0, 0}, {1, 12}}, all); },
+      "2^62");
   THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.put({0, {12}, {}, {}, {0}}, all); }, "stride of 0");
   // Nothing of a list with a wrong request.
   forebay::Puts puts;
@@ -202,7 +210,8 @@ void stagers(const char* mode, bool together, int fails_at) {
   // The file goes on, and has nothing that was not put.
   const std::vector<double> all = contents<double>("stagers.dat");
   for (std::size_t i = 0; i < all.size() && failures == 0; ++i)
-    CHECK(all[i] == 1.5 + static_cast<double>(i % static_cast<std::size_t>(ranks)) || (fails_at > 0 && all[i] == 0));
+    CHECK(all[i] == 1.5 + static_cast<double>(i % static_cast<std::size_t>(ranks)) ||
+          (fails_at > 0 && all[i] == 0));
   if (fails_at == 0) CHECK(all.size() == static_cast<std::size_t>(n * ranks));
   MPI_Barrier(MPI_COMM_WORLD);
   std::fill(data.begin(), data.end(), 0.0);

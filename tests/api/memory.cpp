@@ -1,5 +1,5 @@
-// A view of half a GiB, strided and of another type in the file, is put and got with no more memory than staging and
-// windows. Usage: api_memory [STAGING_BYTES]
+// A view of half a GiB, strided and of another type in the file, is put and got with no more memory than
+// staging and windows. Usage: api_memory [STAGING_BYTES]
 #include <forebay/kokkos.hpp>
 
 #include <cstdio>
@@ -52,9 +52,12 @@ int run(std::int64_t staging) {
   file.close();
   std::remove("memory.dat");
 
-  const long bound = (kForebay + (8 << 20) + (4 << 20)) >> 10;  // with the default staging, and what a run of anything takes
-  const bool right = view(0, 0) == 7 && view(rows - 1, columns - 1) == 9 && view(5000, 777) == 11 && view(1, 1) == 1;
-  std::printf("put: %ld KiB more, get: %ld KiB more, bound %ld KiB%s\n", put, got, bound, right ? "" : ", wrong elements");
+  const long bound =
+      (kForebay + (8 << 20) + (4 << 20)) >> 10;  // with the default staging, and what a run of anything takes
+  const bool right =
+      view(0, 0) == 7 && view(rows - 1, columns - 1) == 9 && view(5000, 777) == 11 && view(1, 1) == 1;
+  std::printf("put: %ld KiB more, get: %ld KiB more, bound %ld KiB%s\n", put, got, bound,
+              right ? "" : ", wrong elements");
   return before > 0 && right && put <= bound && got <= bound ? 0 : 1;
 }
 

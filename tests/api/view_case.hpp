@@ -1,5 +1,5 @@
-// One random case of a view's type: ranks put their boxes of an array, the file is compared with what a host loop
-// makes of it, and what is read back with what was put.
+// One random case of a view's type: ranks put their boxes of an array, the file is compared with what a host
+// loop makes of it, and what is read back with what was put.
 #pragma once
 
 #include <forebay/kokkos.hpp>
@@ -44,8 +44,10 @@ T value_of(std::int64_t n) {
     std::memset(static_cast<void*>(&pair), 0, sizeof pair);  // it goes to the file with its padding
     pair.number = static_cast<int>(n), pair.value = 0.5 * static_cast<double>(n);
     return pair;
-  } else {
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>((n * 7 + 3) % 113);
+  } else {
+    return T(static_cast<double>((n * 7 + 3) % 113) / 7);  // no byte of it is like another
   }
 }
 template <class T>
@@ -191,7 +193,8 @@ void check_file(const char* path, const Plan<R>& plan, std::int64_t second) {
       for (const bool swapped : {false, true}) {
         if (swapped && second == plan.offset) continue;
         const auto one = in_file(converted<T, F>(value_of<T>(n)), swapped);
-        const auto at = static_cast<std::size_t>(swapped ? second : plan.offset) + static_cast<std::size_t>(n) * sizeof(F);
+        const auto at = static_cast<std::size_t>(swapped ? second : plan.offset) +
+                        static_cast<std::size_t>(n) * sizeof(F);
         std::copy(one.begin(), one.end(), expected.begin() + static_cast<std::ptrdiff_t>(at));
         end = std::max(end, at + sizeof(F));
       }
@@ -285,7 +288,8 @@ void play_in(const Exec& exec, Dice& dice) {
       }
       const T expected =
           inside ? converted<F, T>(converted<T, F>(value_of<T>(plan.place(inner, rank)))) : sentinel<T>();
-      if (!(element(parent, i) == expected)) fail(inside ? "a wrong element" : "an element outside was written");
+      if (!(element(parent, i) == expected))
+        fail(inside ? "a wrong element" : "an element outside was written");
     });
   }
 }

@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
                             play<double, Host<double**, Left>, Host<double**, Right>>,
                             play<double, Host<double***, Right>, Host<double***, Left>>,
                             play<double, Host<double***, Left>, Host<double***, Left>>};
-    for (const auto& more : {converted_views(), views_of_ranks()}) plays.insert(plays.end(), more.begin(), more.end());
+    for (const auto& more : {converted_views(), views_of_ranks()})
+      plays.insert(plays.end(), more.begin(), more.end());
     if (count == 0) count = 12 * static_cast<int>(plays.size());
     for (int i = 0; i < count; ++i) {
       test::seed = first + static_cast<unsigned>(i);

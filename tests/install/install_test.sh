@@ -1,9 +1,9 @@
 #!/bin/bash
 # Installs a build into an empty prefix, moves it, and builds and runs a user's project against it: by find_package, by
 # pkg-config, and by the environment alone.
-# usage: install_test.sh CMAKE BUILD_DIR MPIEXEC
+# usage: install_test.sh CMAKE BUILD_DIR MPIEXEC [yes: there is a Kokkos]
 set -euo pipefail
-cmake=$1 build=$2 mpiexec=$3
+cmake=$1 build=$2 mpiexec=$3 kokkos=${4:-no}
 project=$(dirname "$(readlink -f "$0")")/project
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,6 +39,13 @@ cp "$project"/*.c .
 "$cmake" --build in-c
 runs cmake-in-c in-c/hdf5_program e.h5
 runs cmake-in-c-tcio in-c/tcio_program e.dat
+
+# With Kokkos, where it is.
+if [ "$kokkos" = yes ]; then
+  "$cmake" -S "$project/kokkos" -B in-kokkos -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-kokkos.log || { cat in-kokkos.log && exit 1; }
+  "$cmake" --build in-kokkos
+  OMP_NUM_THREADS=1 OMP_PROC_BIND=false runs cmake-kokkos in-kokkos/kokkos_program k.dat
+fi
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 flags() { pkg-config --cflags --libs "$1"; }

@@ -73,13 +73,15 @@ struct Case {
       : element(random.one_in(2) ? std::int64_t{1} << random(0, 4) : random(1, 20)),
         elements(random(1, 200)),
         staging(static_cast<std::size_t>(1 << 14)),
-        memory{staging.data(), element * random(1, 12) + random(0, element - 1), static_cast<int>(random(1, 4))},
+        memory{staging.data(), element * random(1, 12) + random(0, element - 1),
+               static_cast<int>(random(1, 4))},
         file(static_cast<std::size_t>(3 * element * elements + 64), std::byte{0x11}),
         origin(random(0, 1000)) {
     // Pieces of the stream with gaps in the file, ascending; then in any order, maybe.
     std::int64_t at = random(0, 9);
     for (std::int64_t stream = 0; stream < element * elements;) {
-      const std::int64_t length = std::min(random.one_in(4) ? random(1, 90) : random(1, 9), element * elements - stream);
+      const std::int64_t length =
+          std::min(random.one_in(4) ? random(1, 90) : random(1, 9), element * elements - stream);
       runs.push_back({origin + at, stream, length});
       stream += length;
       at += length + random(0, 2 * length / 3);

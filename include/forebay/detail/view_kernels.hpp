@@ -1,5 +1,5 @@
-// The kernels of forebay/kokkos.hpp: between the elements of a strided view and a piece of staging memory, converted
-// and turned round on the way.
+// The kernels of forebay/kokkos.hpp: between the elements of a strided view and a piece of staging memory,
+// converted and turned round on the way.
 #ifndef FOREBAY_DETAIL_VIEW_KERNELS_HPP
 #define FOREBAY_DETAIL_VIEW_KERNELS_HPP
 
@@ -88,7 +88,8 @@ struct Strided {
   std::int64_t extent[kMostRank] = {};
   std::int64_t stride[kMostRank] = {};
 
-  /// Adds the next slower dimension. Those of one element are passed over, and those that continue each other joined.
+  /// Adds the next slower dimension. Those of one element are passed over, and those that continue each other
+  /// joined.
   void add_outer(std::int64_t count, std::int64_t step) {
     if (count == 1) return;
     if (rank > 0 && step == stride[kMostRank - rank] * extent[kMostRank - rank]) {
@@ -103,9 +104,9 @@ struct Strided {
   bool contiguous() const { return rank == 0 || (rank == 1 && stride[kMostRank - 1] == 1); }
 };
 
-/// Elements [first, first + count) of the stream, in parts of `part` elements: one for each thread of a device, so
-/// that neighbours touch neighbours; many for a host's, which steps along rows. R: as many dimensions as the view has,
-/// at least one.
+/// Elements [first, first + count) of the stream, in parts of `part` elements: one for each thread of a
+/// device, so that neighbours touch neighbours; many for a host's, which steps along rows. R: as many
+/// dimensions as the view has, at least one.
 template <class T, class F, bool Swap, bool Pack, int R>
 struct MovePiece {
   using E = Element<std::remove_const_t<T>, F, Swap>;
