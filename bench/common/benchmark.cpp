@@ -62,6 +62,11 @@ Benchmark::Benchmark(const Subject& subject, BenchmarkOptions options)
     for (const Peer& peer : peers_)
       if (peer.kind != Kind::Reference && peer.takes_part(row.name))
         row.cells.push_back({peer, {}, 0, false});
+    results_.rows.push_back(row);
+    if (!subject_.reads_back) continue;
+    row.name += "-read";
+    row.title += ", read back";
+    row.read_back = true;
     results_.rows.push_back(std::move(row));
   }
 }
@@ -98,6 +103,7 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   add(subject_.writer_options());
   const bool reads = subject_.reads && peer.kind != Kind::Reference;
   if (reads) add({"--read"});
+  if (subject_.reads_back) add({"--read-back"});
   add(peer.options);
   for (const std::string& hint : peer.hints) add({"--hint", hint});
   if (const std::string hints = romio_hints(peer); !hints.empty()) {
@@ -130,7 +136,8 @@ BenchmarkResults Benchmark::run() {
 void Benchmark::launch(const Peer& peer, int repetition) {
   std::vector<std::string> rows;
   rows.reserve(results_.rows.size());
-  for (const RowResult& row : results_.rows) rows.push_back(row.name);
+  for (const RowResult& row : results_.rows)
+    if (!row.read_back) rows.push_back(row.name);
   std::rotate(rows.begin(), rows.begin() + repetition % static_cast<int>(rows.size()), rows.end());
   std::erase_if(rows, [&](const std::string& row) { return !peer.takes_part(row); });
   if (rows.empty()) return;
@@ -143,7 +150,8 @@ void Benchmark::launch(const Peer& peer, int repetition) {
   Launch launch(peer.title, command_for(peer, rows, tag));
   nlohmann::json said;
   try {
-    said = launch.run(options_.limit, json, options_.ranks, "rows", rows.size());
+    said =
+        launch.run(options_.limit, json, options_.ranks, "rows", rows.size() * (subject_.reads_back ? 2 : 1));
   } catch (...) {
     fmt::print(stderr, "\n");
     throw;
@@ -153,7 +161,7 @@ void Benchmark::launch(const Peer& peer, int repetition) {
     if (peer.kind != Kind::Forebay) continue;
     try {
       const nlohmann::json found =
-          active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver);
+          active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver_of(row));
       if ((subject_.reads ? found.at("gets") : found).value("bytes", std::int64_t{0}) <= 0)
         throw std::runtime_error("nothing of row " + row + " went through Forebay");
     } catch (const std::runtime_error& error) {
@@ -189,6 +197,7 @@ void Benchmark::keep_sample(const Peer& peer, const nlohmann::json& said) {
 
 void Benchmark::check_reference() const {
   for (const RowResult& row : results_.rows) {
+    if (row.read_back) continue;
     try {
       subject_.check_reference(file(row.name, "exact"), row.bytes);
     } catch (const std::runtime_error& error) {

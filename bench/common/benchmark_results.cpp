@@ -49,8 +49,8 @@ void append(std::string& text, const BenchmarkResults& results, const RowResult&
   if (!row.plain.empty()) {
     const auto [least, most] = std::minmax_element(row.plain.begin(), row.plain.end());
     text += fmt::format("  {:<18}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10}{:>10}  {}\n",
-                        results.reads ? "plain reads" : "plain writes", "", limit, *least, *most, rate(limit),
-                        "", "", bar(limit));
+                        results.reads || row.read_back ? "plain reads" : "plain writes", "", limit, *least,
+                        *most, rate(limit), "", "", bar(limit));
   }
   for (const Cell& cell : row.cells) {
     if (cell.samples.empty()) continue;

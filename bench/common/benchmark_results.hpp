@@ -34,6 +34,7 @@ struct RowResult {
   std::int64_t bytes = 0, pieces = 0;
   std::vector<Cell> cells;
   std::vector<double> plain;  // seconds that the same bytes took, contiguous
+  bool read_back = false;     // reads what the row before it wrote
 
   const Cell* fastest_stock() const;
   // Whether no other peer comes before this one.

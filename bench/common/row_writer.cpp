@@ -23,7 +23,7 @@ namespace {
 struct Options {
   std::vector<std::string> rows, outs, hints;  // a file for each row
   std::string json, plain, size = "normal";
-  bool read = false;
+  bool read = false, read_back = false;
   Setting setting;
 };
 
@@ -64,7 +64,8 @@ void forget_peak() {
   std::ofstream("/proc/self/clear_refs") << "5\n";
 }
 
-nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& writer, MPI_Info info) {
+nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& writer, MPI_Info info,
+                       bool read) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const std::unique_ptr<Row> row = writer.make_row(options.rows[i], options.setting);
   const Stopwatch timed(comm);
@@ -75,7 +76,7 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
   forget_peak();
   const std::int64_t before = memory("VmRSS");
   const double create = timed([&] {
-    if (options.read) {
+    if (read) {
       row->open(options.outs[i], info);
     } else {
       row->create(options.outs[i], info);
@@ -83,7 +84,7 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
   });
   double close = 0;
   const double data = timed([&] {
-    if (options.read) {
+    if (read) {
       row->read();
     } else {
       row->write();
@@ -93,15 +94,15 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
     close += MPI_Wtime();
   });
   const std::int64_t more = memory("VmHWM") - before;
-  nlohmann::json said = {{"row", options.rows[i]},
+  nlohmann::json said = {{"row", options.rows[i] + (read && options.read_back ? "-read" : "")},
                          {"bytes", bytes},
                          {"pieces", pieces},
                          {"create_s", create},
                          {"data_s", data},
                          {"close_s", largest(close, comm)},
                          {"extra_memory", sum(more, comm)}};
-  if (options.read) said["right"] = sum(row->same() ? 0 : 1, comm) == 0;
-  if (options.read && !options.plain.empty()) {
+  if (read) said["right"] = sum(row->same() ? 0 : 1, comm) == 0;
+  if (read && !options.plain.empty()) {
     PlainReads plain(options.outs[i], comm);
     said["plain_s"] = timed([&] { plain.read(); });
   } else if (!options.plain.empty()) {
@@ -124,8 +125,10 @@ void run(Options& options, const RowWriter& writer) {
   const Info info(options.hints);
   nlohmann::json result = {
       {"library", writer.version}, {"ranks", options.setting.ranks}, {"rows", nlohmann::json::array()}};
-  for (std::size_t i = 0; i < options.rows.size(); ++i)
-    result["rows"].push_back(run_row(options, i, writer, info.get()));
+  for (std::size_t i = 0; i < options.rows.size(); ++i) {
+    result["rows"].push_back(run_row(options, i, writer, info.get(), options.read));
+    if (options.read_back) result["rows"].push_back(run_row(options, i, writer, info.get(), true));
+  }
   if (options.setting.rank == 0 && !options.json.empty()) write_file(options.json, result.dump(2) + "\n");
 }
 
@@ -142,6 +145,7 @@ int row_writer_main(const RowWriter& writer, int argc, char** argv) {
   app.add_option("--hint", options.hints, "key=value for MPI_Info; may be repeated");
   app.add_option("--json", options.json, "where to put the timings");
   app.add_flag("--read", options.read, "read the files back, which this program wrote on as many ranks");
+  app.add_flag("--read-back", options.read_back, "read each file back after it was written");
   app.add_option(
       "--plain", options.plain,
       "a file to write as many bytes to, plainly, after each row; with --read the row's file is read");

@@ -30,14 +30,15 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  std::string program;  // the driver's name
-  std::string writer;   // the program that writes, and reads; PROGRAM-writer, where empty
-  bool reads = false;   // the peers read the reference's files instead of writing their own
-  std::string library;  // "PnetCDF"
-  std::string driver;   // its driver as Forebay's report names it: "pnetcdf"
-  std::string suffix;   // of the rows' files: ".nc"
-  std::string quick;    // what --help says of --quick
-  std::string notes;    // what --help says at its end, after rows and peers
+  std::string program;      // the driver's name
+  std::string writer;       // the program that writes, and reads; PROGRAM-writer, where empty
+  bool reads = false;       // the peers read the reference's files instead of writing their own
+  bool reads_back = false;  // each peer reads back what it wrote: rows ROW-read beside ROW
+  std::string library;      // "PnetCDF"
+  std::string driver;       // its driver as Forebay's report names it: "pnetcdf"
+  std::string suffix;       // of the rows' files: ".nc"
+  std::string quick;        // what --help says of --quick
+  std::string notes;        // what --help says at its end, after rows and peers
   std::span<const RowInfo> rows;
 
   // The peers of a version of the library, the reference first; with an empty version those of any, for
@@ -53,6 +54,9 @@ class Subject {
   // Throws std::runtime_error where the reference does not hold the `bytes` that its row puts: "holds …
   // instead of …". Nothing could be told by it.
   virtual void check_reference(const std::string& path, std::int64_t bytes) const = 0;
+
+  // As Forebay's report names the driver of a row.
+  virtual std::string driver_of(const std::string&) const { return driver; }
 
   // Options of its own, what of them the writer gets, and a line about what they come to.
   virtual void add_options(CLI::App&) {}
