@@ -1,4 +1,5 @@
-// forebay-amr: checkpoint and restart of an adaptive mesh by TCIO, HDF5 and PnetCDF, against what they are without Forebay.
+// forebay-amr: checkpoint and restart of an adaptive mesh by TCIO, HDF5 and PnetCDF, against what they are
+// without Forebay.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -27,7 +28,8 @@ class AmrSubject final : public Subject {
     quick = ": below a minute";
     rows = amr_rows;
     notes =
-        "The mesh of examples/amr after some steps. Every peer restarts from what it wrote: rows ROW-read, in "
+        "The mesh of examples/amr after some steps. Every peer restarts from what it wrote: rows ROW-read, "
+        "in "
         "which the\n"
         "state's digest is compared. Opening and closing the file are part of both.\n";
   }

@@ -22,20 +22,26 @@ std::vector<Peer> amr_peers(const std::string& romio) {
                                  exact = {"romio_cb_write=disable", "romio_ds_write=disable"};
   std::vector<Peer> peers = {
       in({}, {"--binary", "mpiio", "--hdf5", "hdf5-multi"},
-         stock_peer("exact", "stock over ROMIO, every piece a write of its own: the file that all have to match", romio,
-                    exact, true, Kind::Reference)),
-      in({"trees"}, alone, stock_peer("romio-alone", "MPI-IO over ROMIO, an independent call an array", romio, {}, true)),
-      in({"trees"}, alone, stock_peer("ompio-alone", "MPI-IO over OMPIO, an independent call an array", "ompio", {}, false)),
+         stock_peer("exact",
+                    "stock over ROMIO, every piece a write of its own: the file that all have to match",
+                    romio, exact, true, Kind::Reference)),
+      in({"trees"}, alone,
+         stock_peer("romio-alone", "MPI-IO over ROMIO, an independent call an array", romio, {}, true)),
+      in({"trees"}, alone,
+         stock_peer("ompio-alone", "MPI-IO over OMPIO, an independent call an array", "ompio", {}, false)),
       in({"hdf5", "pnetcdf"}, {},
          stock_peer("romio", "stock over ROMIO: a collective call a dataset; a wait_all", romio, {}, true)),
       in({"hdf5", "pnetcdf"}, {}, stock_peer("ompio", "the same over OMPIO", "ompio", {}, false)),
-      in({"hdf5"}, multi, stock_peer("romio-multi", "stock over ROMIO, H5Dwrite_multi, H5Dread_multi", romio, {}, true)),
+      in({"hdf5"}, multi,
+         stock_peer("romio-multi", "stock over ROMIO, H5Dwrite_multi, H5Dread_multi", romio, {}, true)),
       in({"hdf5"}, multi, stock_peer("ompio-multi", "the same over OMPIO", "ompio", {}, false)),
       in({"hdf5"}, multi,
          stock_peer("romio-tuned", "as romio-multi, two-phase forced, without sieving", romio,
-                    {"romio_cb_write=enable", "romio_ds_write=disable", "romio_cb_read=enable", "romio_ds_read=disable"},
+                    {"romio_cb_write=enable", "romio_ds_write=disable", "romio_cb_read=enable",
+                     "romio_ds_read=disable"},
                     false)),
-      in({"pnetcdf"}, {}, stock_peer("ompio-tuned", "stock over OMPIO, OMPI_MCA_fcoll=individual", "ompio", {}, true)),
+      in({"pnetcdf"}, {},
+         stock_peer("ompio-tuned", "stock over OMPIO, OMPI_MCA_fcoll=individual", "ompio", {}, true)),
       in({"trees"}, {}, forebay_peer("tcio-strict", "strict")),
       in({"trees"}, {}, forebay_peer("tcio", "commit")),
       in({"hdf5", "pnetcdf"}, {}, forebay_peer("forebay", "strict")),
@@ -45,7 +51,8 @@ std::vector<Peer> amr_peers(const std::string& romio) {
   };
   for (Peer& peer : peers) {
     if (peer.name == "ompio-tuned") peer.environment.emplace_back("OMPI_MCA_fcoll", "individual");
-    if (peer.name.ends_with("-multi") && peer.kind == Kind::Forebay) peer.title += ", H5Dwrite_multi, H5Dread_multi";
+    if (peer.name.ends_with("-multi") && peer.kind == Kind::Forebay)
+      peer.title += ", H5Dwrite_multi, H5Dread_multi";
     if (peer.name.starts_with("tcio")) peer.title = "TCIO, " + peer.mode;
   }
   return peers;

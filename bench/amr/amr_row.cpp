@@ -32,7 +32,8 @@ class AmrRow final : public Row {
   void close() override {}
   // What the restart has, not what its file says.
   bool same() const override {
-    return amr::digest(MPI_COMM_WORLD, restart_.mesh, space) == state_.digest && restart_.digest == state_.digest;
+    return amr::digest(MPI_COMM_WORLD, restart_.mesh, space) == state_.digest &&
+           restart_.digest == state_.digest;
   }
 
  private:

@@ -23,8 +23,8 @@ class AmrMesh {
   std::uint64_t digest_ = 0;
 };
 
-// `mesh` outlives it. Opening, writing or reading and closing are one step in the library of checkpoints: all of it is
-// the data phase.
+// `mesh` outlives it. Opening, writing or reading and closing are one step in the library of checkpoints: all
+// of it is the data phase.
 std::unique_ptr<Row> make_amr_row(const AmrMesh& mesh, amr::Way way);
 
 }  // namespace forebay::bench

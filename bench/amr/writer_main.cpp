@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   writer.program = "forebay-amr-writer";
   writer.version = fmt::format("{}.{}.{}", major, minor, release);
   writer.make_row = [&](const std::string& name, const Setting& setting) {
-    if (!kokkos) kokkos.emplace(Kokkos::InitializationSettings().set_num_threads(1).set_disable_warnings(true));
+    if (!kokkos)
+      kokkos.emplace(Kokkos::InitializationSettings().set_num_threads(1).set_disable_warnings(true));
     if (!mesh) mesh.emplace(setting);
     if (name == "trees") return make_amr_row(*mesh, way_called(binary));
     if (name == "hdf5") return make_amr_row(*mesh, way_called(hdf5));

@@ -1,5 +1,5 @@
-// The TCIO paper's synthetic benchmark: each rank has an array of ints and one of doubles, and blocks of SIZE elements of
-// them go to the file in turn: rank 0's ints, rank 0's doubles, rank 1's ints, …
+// The TCIO paper's synthetic benchmark: each rank has an array of ints and one of doubles, and blocks of SIZE
+// elements of them go to the file in turn: rank 0's ints, rank 0's doubles, rank 1's ints, …
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class ArraysRow : public Row {
   std::vector<double> doubles_, got_doubles_;
 };
 
-// How a row is written: a collective call with a view and a buffer that combines the arrays (the paper's Program 2), a
-// call of MPI-IO for each piece, or of TCIO (Program 3).
+// How a row is written: a collective call with a view and a buffer that combines the arrays (the paper's
+// Program 2), a call of MPI-IO for each piece, or of TCIO (Program 3).
 enum class ArraysWay { Views, Alone, Tcio };
 
 // "views", "alone", "tcio"; throws std::runtime_error.

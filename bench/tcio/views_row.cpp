@@ -59,8 +59,9 @@ class ViewsRow final : public ArraysRow {
     MPI_Type_vector(static_cast<int>(blocks()), 1, setting_.ranks, block_, &all_);
     MPI_Type_commit(&all_);
     check_mpi(MPI_File_open(MPI_COMM_WORLD, path.c_str(), mode, info, &file_), "MPI_File_open");
-    check_mpi(MPI_File_set_view(file_, MPI_Offset{setting_.rank} * bytes_of_block, block_, all_, "native", info),
-              "MPI_File_set_view");
+    check_mpi(
+        MPI_File_set_view(file_, MPI_Offset{setting_.rank} * bytes_of_block, block_, all_, "native", info),
+        "MPI_File_set_view");
   }
 
   MPI_File file_ = MPI_FILE_NULL;

@@ -106,8 +106,12 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
 
   {
     const StageTimer timer(counters, Stage::read);
-    for (const Get& get : direct) {
-      if (mine.ok()) mine = bypass.read(get, *storage, counters);
+    try {
+      for (const Get& get : direct) {
+        if (mine.ok()) mine = bypass.read(get, *storage, counters);
+      }
+    } catch (const std::bad_alloc&) {  // the others wait below
+      mine = {Code::no_memory, "no memory for a collective read of " + options.path};
     }
   }
   if (agreed[kFirst] != kNoOffset && window != nullptr) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -219,6 +220,33 @@ void independent() {
   CHECK_OK(file->close());
 }
 
+// Takes nothing: as where memory lacks.
+class FullSink final : public Sink {
+ public:
+  void consume(std::span<const Run>, const std::byte*, std::int64_t) override { throw std::bad_alloc(); }
+};
+
+// Whatever one rank cannot do in a collective read, nobody waits in vain, and every rank hears of it.
+void rank_without_memory_reads() {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "");
+  CHECK_OK(put_interleaved(*file, 0, 300000, 8, 3));
+  for (const std::int64_t runs : {1, 5000}) {  // past the windows, and through them
+    std::vector<Run> mine;
+    for (std::int64_t i = 0; i < runs; ++i) mine.push_back({i * 16, i * 8, 8});
+    std::vector<std::byte> back(static_cast<std::size_t>(runs * 8));
+    RunListCursor cursor(mine);
+    MemorySink good(back.data());
+    FullSink full;
+    const bool last = file->rank() == file->ranks() - 1;
+    const Get get{&cursor, last ? static_cast<Sink*>(&full) : &good};
+    const Status status = file->read_all({&get, 1});
+    CHECK(status.code() == Code::no_memory);
+    CHECK_OK(file->read_all({}));
+  }
+  CHECK_OK(file->close());
+}
+
 void failing_rank() {
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -348,6 +376,7 @@ int main(int argc, char** argv) {
       });
       part("communicators", communicators);
       part("independent", independent);
+      part("rank without memory reads", rank_without_memory_reads);
       part("failing rank", failing_rank);
       part("long runs first", [] {
         long_and_short_runs(16, true, true);
