@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "machine.hpp"
-#include "text_file.hpp"
+#include "peer_command.hpp"
 
 namespace forebay::bench {
 namespace fs = std::filesystem;
@@ -23,17 +23,6 @@ std::string ask_version(const std::string& writer) {
     throw RunFailed(
         fmt::format("{} does not say which library it has:\n{}", writer, last_lines(told.output, 10)));
   return version;
-}
-
-// ROMIO's own hints, as a file that it reads: those in MPI_Info do not reach the ROMIO of every Open MPI 5.
-std::string romio_hints(const Peer& peer) {
-  std::string text;
-  for (const std::string& hint : peer.hints) {
-    const std::size_t equals = hint.find('=');
-    if (hint.starts_with("romio_") || hint.starts_with("cb_"))
-      text += hint.substr(0, equals) + " " + hint.substr(equals + 1) + "\n";
-  }
-  return text;
 }
 
 }  // namespace
@@ -90,26 +79,18 @@ std::string Benchmark::file(const std::string& row, const std::string& tag) cons
 
 Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>& rows,
                                const std::string& tag) const {
-  Command command{launcher_words(options_.launcher, options_.ranks), peer.environment};
+  Command command = peer_command(peer,
+                                 {options_.launcher, options_.ranks, options_.forebay, options_.writer,
+                                  options_.hints, scratch_->file(tag + ".stats.json")},
+                                 *scratch_);
   const auto add = [&](const std::vector<std::string>& words) {
     command.words.insert(command.words.end(), words.begin(), words.end());
   };
-  if (peer.kind == Kind::Forebay) {
-    add({options_.forebay, "run", "--stats", scratch_->file(tag + ".stats.json"), "--mode", peer.mode});
-    if (!options_.hints.empty()) add({"--hints", options_.hints});
-  }
-  add({options_.writer, "--size", std::string(size_name(options_.size)), "--json",
-       scratch_->file(tag + ".json")});
+  add({"--size", std::string(size_name(options_.size)), "--json", scratch_->file(tag + ".json")});
   add(subject_.writer_options());
   const bool reads = subject_.reads && peer.kind != Kind::Reference;
   if (reads) add({"--read"});
   if (subject_.reads_back) add({"--read-back"});
-  add(peer.options);
-  for (const std::string& hint : peer.hints) add({"--hint", hint});
-  if (const std::string hints = romio_hints(peer); !hints.empty()) {
-    write_file(scratch_->file(peer.name + ".hints"), hints);
-    command.environment.emplace_back("ROMIO_HINTS", scratch_->file(peer.name + ".hints"));
-  }
   for (const std::string& row : rows) add({"--row", row, "--out", file(row, reads ? "exact" : tag)});
   // The limit of a row is measured with the first peer that is timed.
   const auto is_first = [&](const RowResult& row) { return row.is_first(peer); };

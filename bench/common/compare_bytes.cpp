@@ -21,7 +21,8 @@ FileComparison compare_bytes(const std::string& reference, const std::string& pa
     const std::int64_t have = wanted.gcount(), has = got.gcount();
     for (std::int64_t i = 0; i < std::min(have, has); ++i) {
       if (a[static_cast<std::size_t>(i)] == b[static_cast<std::size_t>(i)]) continue;
-      if (result.differences++ == 0) result.first = fmt::format("byte {}", at + i);
+      ++(a[static_cast<std::size_t>(i)] == 0 ? result.untouched : result.differences);
+      if (result.first.empty()) result.first = fmt::format("byte {}", at + i);
     }
     if (have != has) {
       ++result.differences;

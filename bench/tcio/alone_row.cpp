@@ -17,7 +17,6 @@ class AloneRow final : public ArraysRow {
               "MPI_File_open");
   }
   void open(const std::string& path, MPI_Info info) override {
-    forget();
     check_mpi(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDONLY, info, &file_), "MPI_File_open");
   }
   void write() override {
@@ -51,8 +50,8 @@ class AloneRow final : public ArraysRow {
 
 }  // namespace
 
-std::unique_ptr<Row> make_alone_row(const Setting& setting, int size) {
-  return std::make_unique<AloneRow>(setting, size);
+std::unique_ptr<Row> make_alone_row(const Setting& setting, int size, std::int64_t length) {
+  return std::make_unique<AloneRow>(setting, size, length);
 }
 
 }  // namespace forebay::bench

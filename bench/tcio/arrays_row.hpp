@@ -13,7 +13,8 @@ namespace forebay::bench {
 
 class ArraysRow : public Row {
  public:
-  ArraysRow(const Setting& setting, int size);
+  // `length`: elements of an array; 0: by the setting's size.
+  ArraysRow(const Setting& setting, int size, std::int64_t length);
   bool same() const final;
 
  protected:
@@ -24,11 +25,11 @@ class ArraysRow : public Row {
   std::int64_t place(std::int64_t block) const {
     return (block * setting_.ranks + setting_.rank) * (int_bytes() + double_bytes());
   }
-  // Memory to read into, of which nothing is right yet.
-  void forget();
 
   Setting setting_;
   std::int64_t length_, size_;
+  // Those to read into are there from the beginning: memory is the program's, and of no value that is
+  // written.
   std::vector<std::int32_t> ints_, got_ints_;
   std::vector<double> doubles_, got_doubles_;
 };
@@ -40,12 +41,13 @@ enum class ArraysWay { Views, Alone, Tcio };
 // "views", "alone", "tcio"; throws std::runtime_error.
 ArraysWay parse_arrays_way(const std::string& name);
 // "size-N"; throws std::runtime_error where there is none of that name.
-std::unique_ptr<Row> make_arrays_row(const std::string& name, const Setting& setting, ArraysWay way);
+std::unique_ptr<Row> make_arrays_row(const std::string& name, const Setting& setting, ArraysWay way,
+                                     std::int64_t length = 0);
 
 // By file.
-std::unique_ptr<Row> make_views_row(const Setting& setting, int size);
-std::unique_ptr<Row> make_alone_row(const Setting& setting, int size);
-std::unique_ptr<Row> make_tcio_row(const Setting& setting, int size);
+std::unique_ptr<Row> make_views_row(const Setting& setting, int size, std::int64_t length);
+std::unique_ptr<Row> make_alone_row(const Setting& setting, int size, std::int64_t length);
+std::unique_ptr<Row> make_tcio_row(const Setting& setting, int size, std::int64_t length);
 
 // Throws std::runtime_error, naming the call and the reason.
 void check_mpi(int error, const char* call);

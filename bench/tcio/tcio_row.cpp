@@ -22,7 +22,6 @@ class TcioRow final : public ArraysRow {
                "tcio_open");
   }
   void open(const std::string& path, MPI_Info info) override {
-    forget();
     check_tcio(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_RDONLY, info, &file_), "tcio_open");
   }
   void write() override {
@@ -49,8 +48,8 @@ class TcioRow final : public ArraysRow {
 
 }  // namespace
 
-std::unique_ptr<Row> make_tcio_row(const Setting& setting, int size) {
-  return std::make_unique<TcioRow>(setting, size);
+std::unique_ptr<Row> make_tcio_row(const Setting& setting, int size, std::int64_t length) {
+  return std::make_unique<TcioRow>(setting, size, length);
 }
 
 }  // namespace forebay::bench

@@ -17,10 +17,7 @@ class ViewsRow final : public ArraysRow {
     MPI_Barrier(MPI_COMM_WORLD);
     start(path, MPI_MODE_CREATE | MPI_MODE_WRONLY, info);
   }
-  void open(const std::string& path, MPI_Info info) override {
-    forget();
-    start(path, MPI_MODE_RDONLY, info);
-  }
+  void open(const std::string& path, MPI_Info info) override { start(path, MPI_MODE_RDONLY, info); }
   void write() override {
     std::vector<std::byte> buffer(static_cast<std::size_t>(bytes()));
     std::byte* at = buffer.data();
@@ -70,8 +67,8 @@ class ViewsRow final : public ArraysRow {
 
 }  // namespace
 
-std::unique_ptr<Row> make_views_row(const Setting& setting, int size) {
-  return std::make_unique<ViewsRow>(setting, size);
+std::unique_ptr<Row> make_views_row(const Setting& setting, int size, std::int64_t length) {
+  return std::make_unique<ViewsRow>(setting, size, length);
 }
 
 }  // namespace forebay::bench
