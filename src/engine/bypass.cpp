@@ -14,14 +14,16 @@ constexpr std::int64_t kReadGap = 8 << 10;
 constexpr std::size_t kBatch = 512;
 constexpr std::size_t kLook = 16;
 
-// Whether the request is one of long runs, or of few: the first ones tell, since selections are regular more
-// often than not.
+std::size_t look(Cursor& cursor, std::array<Run, kLook>& first) {
+  cursor.start((cursor.hull().size() / 4096 + 2) * 4096);
+  return cursor.take(kNoOffset, first);
+}
+
+// Whether the request is one of long runs, or of few: the first ones tell, as below.
 bool passes_by(Cursor& cursor, std::int64_t least, std::size_t few) {
-  const Extent hull = cursor.hull();
-  if (few == 0 && (least <= 0 || hull.size() < least)) return false;
+  if (few == 0 && (least <= 0 || cursor.hull().size() < least)) return false;
   std::array<Run, kLook> first;
-  cursor.start((hull.size() / 4096 + 2) * 4096);
-  const std::size_t n = cursor.take(kNoOffset, first);
+  const std::size_t n = look(cursor, first);
   if (n <= few && n < kLook) return true;
   return least > 0 && n > 0 &&
          std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
@@ -29,6 +31,15 @@ bool passes_by(Cursor& cursor, std::int64_t least, std::size_t few) {
 }
 
 }  // namespace
+
+bool Bypass::long_on_average(Cursor& cursor, std::int64_t least) {
+  if (cursor.hull().size() < least) return false;
+  std::array<Run, kLook> first;
+  const std::size_t n = look(cursor, first);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < n; ++i) bytes += first[i].length;
+  return n > 0 && bytes >= least * static_cast<std::int64_t>(n);
+}
 
 // Not filled: touching all of its pages would take longer than many a small write.
 std::byte* Bypass::staging() {
@@ -102,7 +113,10 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
     for (std::size_t i = 0; i < n; ++i) {
       Run run = batch[i];
       counters.bytes += run.length;
-      if (direct != nullptr && run.length >= kStaging / 4) {
+      // A copy serves to join neighbours.
+      const bool alone = (staged == 0 || run.file != staged_at + staged) &&
+                         (i + 1 == n || batch[i + 1].file != run.file + run.length);
+      if (direct != nullptr && (alone || run.length >= kStaging / 4)) {
         if (Status status = flush(); !status.ok()) return status;
         const Piece piece{run.file, direct + run.stream, run.length};
         counters.count_write(piece.offset, piece.length, stripe);

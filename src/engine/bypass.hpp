@@ -23,6 +23,10 @@ class Bypass {
   Status take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
                   Counters& counters);
 
+  /// Whether the first runs of a request are on average so long; they tell, since selections are regular more
+  /// often than not.
+  static bool long_on_average(Cursor& cursor, std::int64_t least);
+
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 

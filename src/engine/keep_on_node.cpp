@@ -10,6 +10,13 @@
 #include "engine/node_share.hpp"
 
 namespace forebay {
+namespace {
+
+// In this machine's own page cache runs of a page are no dearer one by one than copied into a segment first,
+// and they do not all come at the end.
+constexpr std::int64_t kLongOnLocal = 4 << 10;
+
+}  // namespace
 
 Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine,
                                           std::span<std::int64_t> agree_max, When when) {
@@ -96,6 +103,14 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
   }
   for (const Put& put : rest) {
     if (!status.ok()) break;
+    if (local && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
+      on_node->segments.discard(*put.cursor);
+      const std::int64_t writes = counters.writes, written = counters.written_bytes;
+      status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
+      counters.bypass_writes += counters.writes - writes;
+      counters.bypass_bytes += counters.written_bytes - written;
+      continue;
+    }
     ++counters.pooled_requests;
     status = on_node->put(put);
   }

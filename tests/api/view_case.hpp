@@ -30,8 +30,8 @@ inline unsigned seed = 0;  // of the case at hand
 
 using Index = std::array<std::int64_t, 8>;
 
-struct Pair {
-  int number;
+struct Pair {  // without padding, which copies of it may lose
+  std::int64_t number;
   double value;
   friend bool operator==(const Pair&, const Pair&) = default;
 };
@@ -40,10 +40,7 @@ struct Pair {
 template <class T>
 T value_of(std::int64_t n) {
   if constexpr (std::is_same_v<T, Pair>) {
-    T pair;
-    std::memset(static_cast<void*>(&pair), 0, sizeof pair);  // it goes to the file with its padding
-    pair.number = static_cast<int>(n), pair.value = 0.5 * static_cast<double>(n);
-    return pair;
+    return {n, 0.5 * static_cast<double>(n)};
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>((n * 7 + 3) % 113);
   } else {
