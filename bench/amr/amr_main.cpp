@@ -29,9 +29,9 @@ class AmrSubject final : public Subject {
     rows = amr_rows;
     notes =
         "The mesh of examples/amr after some steps. Every peer restarts from what it wrote: rows ROW-read, "
-        "in "
-        "which the\n"
-        "state's digest is compared. Opening and closing the file are part of both.\n";
+        "of\n"
+        "which the digest of the restarted mesh is compared. Create is up to the last definition; of a\n"
+        "restart, up to where the mesh has room for what is read.\n";
   }
 
   std::vector<Peer> peers(const std::string&, const std::string& romio) const override {

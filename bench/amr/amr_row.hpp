@@ -23,8 +23,8 @@ class AmrMesh {
   std::uint64_t digest_ = 0;
 };
 
-// `mesh` outlives it. Opening, writing or reading and closing are one step in the library of checkpoints: all
-// of it is the data phase.
+// `mesh` outlives it. What the application does with a mesh that it read is no part of it but of `same`: the
+// data phase is the library's.
 std::unique_ptr<Row> make_amr_row(const AmrMesh& mesh, amr::Way way);
 
 }  // namespace forebay::bench

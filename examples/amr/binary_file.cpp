@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "agree.hpp"
 #include "checkpoint.hpp"
@@ -63,94 +64,143 @@ void check(const std::string& path, const BinaryHeader& header, std::int64_t siz
                               size < header.bytes ? "truncated" : "something was appended"));
 }
 
+class BinaryWriter final : public CheckpointWriter {
+ public:
+  BinaryWriter(MPI_Comm comm, bool tcio, const std::string& path, const State& state, const Layout& layout)
+      : comm_(comm),
+        state_(state),
+        layout_(layout),
+        counts_(counts_of(state.mesh)),
+        file_(open(comm, tcio, path, Access::write)) {}
+
+  void put() override {
+    int rank = 0;
+    MPI_Comm_rank(comm_, &rank);
+    together(comm_, [&] {
+      if (rank == 0) put_head();
+      for_each_row_block(state_.domain, state_.share, [&](std::int64_t offset, int tree, int trees) {
+        file_->write_at(offset, &counts_[static_cast<std::size_t>(tree) * deepest],
+                        std::int64_t{4} * deepest * trees);
+      });
+      for_each_piece(state_.domain, state_.share, state_.mesh, layout_,
+                     [&](std::int64_t offset, const Array& array) {
+                       file_->write_at(offset, array.data, array.bytes());
+                     });
+    });
+  }
+  void close() override { file_->close(); }
+
+ private:
+  void put_head() {
+    const Domain& domain = state_.domain;
+    BinaryHeader header{{},
+                        format_version,
+                        deepest,
+                        variables,
+                        domain.segments(),
+                        domain.roots(),
+                        state_.mesh.step,
+                        state_.digest,
+                        trees_at(domain.segments(), domain.roots()),
+                        0};
+    std::memcpy(header.magic, binary_magic, sizeof header.magic);
+    header.bytes = header.trees_at + layout_.bytes();
+    file_->write_at(0, &header, sizeof header);
+    std::vector<std::int32_t> lengths;
+    for (int segment = 0; segment < domain.segments(); ++segment) lengths.push_back(domain.length(segment));
+    file_->write_at(tables_at(), lengths.data(), std::int64_t{4} * domain.segments());
+  }
+
+  MPI_Comm comm_;
+  State state_;
+  Layout layout_;
+  Counts counts_;
+  std::unique_ptr<PieceFile> file_;
+};
+
+class BinaryReader final : public CheckpointReader {
+ public:
+  BinaryReader(MPI_Comm comm, bool tcio, const std::string& path)
+      : comm_(comm), path_(path), file_(open(comm, tcio, path, Access::read)) {
+    get_header();
+    get_segments();
+    get_counts();
+    layout_.emplace(comm_, *restart_.domain, *restart_.share, counts_);
+    together(comm_, [&] {
+      if (header_.trees_at + layout_->bytes() != header_.bytes)
+        throw Failure(fmt::format("{}: damaged: the trees take {} bytes, and there are {}", path_,
+                                  layout_->bytes(), header_.bytes - header_.trees_at));
+      restart_.mesh = make_mesh(*restart_.domain, *restart_.share, counts_);
+    });
+    restart_.mesh.step = header_.step;
+    restart_.digest = header_.digest;
+  }
+
+  void get() override {
+    together(comm_, [&] {
+      for_each_piece(*restart_.domain, *restart_.share, restart_.mesh, *layout_,
+                     [&](std::int64_t offset, const Array& array) {
+                       file_->read_at(offset, array.data, array.bytes());
+                     });
+    });
+    file_->fetch();
+  }
+  void close() override { file_->close(); }
+
+ private:
+  void get_header() {
+    const std::int64_t size = file_->size();
+    together(comm_, [&] {
+      if (size < tables_at())
+        throw Failure(fmt::format("{}: too short for a checkpoint of this program", path_));
+      file_->read_at(0, &header_, sizeof header_);
+    });
+    file_->fetch();
+    together(comm_, [&] { check(path_, header_, size); });
+  }
+  void get_segments() {
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &ranks);
+    together(comm_, [&] {
+      lengths_.resize(static_cast<std::size_t>(header_.segments));
+      file_->read_at(tables_at(), lengths_.data(), std::int64_t{4} * header_.segments);
+    });
+    file_->fetch();
+    together(comm_, [&] {
+      restart_.domain = make_domain(path_, lengths_, header_.roots);
+      restart_.share = std::make_unique<Share>(*restart_.domain, rank, ranks);
+    });
+  }
+  void get_counts() {
+    together(comm_, [&] {
+      counts_.resize(static_cast<std::size_t>(restart_.share->trees()) * deepest);
+      for_each_row_block(*restart_.domain, *restart_.share, [&](std::int64_t offset, int tree, int trees) {
+        file_->read_at(offset, &counts_[static_cast<std::size_t>(tree) * deepest],
+                       std::int64_t{4} * deepest * trees);
+      });
+    });
+    file_->fetch();
+  }
+
+  MPI_Comm comm_;
+  std::string path_;
+  BinaryHeader header_{};
+  std::vector<std::int32_t> lengths_;
+  Counts counts_;
+  std::optional<Layout> layout_;
+  std::unique_ptr<PieceFile> file_;  // the last: until it is gone it may fill the others
+};
+
 }  // namespace
 
-void write_binary(MPI_Comm comm, bool tcio, const std::string& path, const State& state,
-                  const Layout& layout) {
-  const Domain& domain = state.domain;
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  const std::unique_ptr<PieceFile> file = open(comm, tcio, path, Access::write);
-  together(comm, [&] {
-    if (rank == 0) {
-      BinaryHeader header{{},
-                          format_version,
-                          deepest,
-                          variables,
-                          domain.segments(),
-                          domain.roots(),
-                          state.mesh.step,
-                          state.digest,
-                          trees_at(domain.segments(), domain.roots()),
-                          0};
-      std::memcpy(header.magic, binary_magic, sizeof header.magic);
-      header.bytes = header.trees_at + layout.bytes();
-      file->write_at(0, &header, sizeof header);
-      std::vector<std::int32_t> lengths;
-      for (int segment = 0; segment < domain.segments(); ++segment) lengths.push_back(domain.length(segment));
-      file->write_at(tables_at(), lengths.data(), std::int64_t{4} * domain.segments());
-    }
-    const Counts counts = counts_of(state.mesh);
-    for_each_row_block(domain, state.share, [&](std::int64_t offset, int tree, int trees) {
-      file->write_at(offset, &counts[static_cast<std::size_t>(tree) * deepest],
-                     std::int64_t{4} * deepest * trees);
-    });
-    for_each_piece(domain, state.share, state.mesh, layout, [&](std::int64_t offset, const Array& array) {
-      file->write_at(offset, array.data, array.bytes());
-    });
-  });
-  file->close();
+std::unique_ptr<CheckpointWriter> create_binary(MPI_Comm comm, bool tcio, const std::string& path,
+                                                const State& state, const Layout& layout) {
+  return std::make_unique<BinaryWriter>(comm, tcio, path, state, layout);
 }
 
-Restart read_binary(MPI_Comm comm, bool tcio, const std::string& path) {
-  Restart restart;
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  const std::unique_ptr<PieceFile> file = open(comm, tcio, path, Access::read);
-  const std::int64_t size = file->size();
-  BinaryHeader header{};
-  together(comm, [&] {
-    if (size < tables_at())
-      throw Failure(fmt::format("{}: too short for a checkpoint of this program", path));
-    file->read_at(0, &header, sizeof header);
-  });
-  file->fetch();
-  together(comm, [&] { check(path, header, size); });
-
-  std::vector<std::int32_t> lengths(static_cast<std::size_t>(header.segments));
-  together(comm, [&] { file->read_at(tables_at(), lengths.data(), std::int64_t{4} * header.segments); });
-  file->fetch();
-  together(comm, [&] {
-    restart.domain = make_domain(path, lengths, header.roots);
-    restart.share = std::make_unique<Share>(*restart.domain, rank, ranks);
-  });
-  const Domain& domain = *restart.domain;
-  const Share& share = *restart.share;
-
-  Counts counts(static_cast<std::size_t>(share.trees()) * deepest);
-  together(comm, [&] {
-    for_each_row_block(domain, share, [&](std::int64_t offset, int tree, int trees) {
-      file->read_at(offset, &counts[static_cast<std::size_t>(tree) * deepest],
-                    std::int64_t{4} * deepest * trees);
-    });
-  });
-  file->fetch();
-  const Layout layout(comm, domain, share, counts);
-  together(comm, [&] {
-    if (header.trees_at + layout.bytes() != header.bytes)
-      throw Failure(fmt::format("{}: damaged: the trees take {} bytes, and there are {}", path,
-                                layout.bytes(), header.bytes - header.trees_at));
-    restart.mesh = make_mesh(domain, share, counts);
-    for_each_piece(domain, share, restart.mesh, layout, [&](std::int64_t offset, const Array& array) {
-      file->read_at(offset, array.data, array.bytes());
-    });
-  });
-  file->fetch();
-  file->close();
-  restart.mesh.step = header.step;
-  restart.digest = header.digest;
-  return restart;
+std::unique_ptr<CheckpointReader> open_binary(MPI_Comm comm, bool tcio, const std::string& path) {
+  return std::make_unique<BinaryReader>(comm, tcio, path);
 }
 
 }  // namespace amr

@@ -48,33 +48,43 @@ Way way_of_file(MPI_Comm comm, const std::string& path) {
   return static_cast<Way>(way);
 }
 
-void write_checkpoint(MPI_Comm comm, Way way, const std::string& path, const State& state) {
+std::unique_ptr<CheckpointWriter> create_checkpoint(MPI_Comm comm, Way way, const std::string& path,
+                                                    const State& state) {
   const Layout layout(comm, state.domain, state.share, counts_of(state.mesh));
-  switch (way) {
-    case Way::tcio:
-    case Way::mpiio:
-      return write_binary(comm, way == Way::tcio, path, state, layout);
-    case Way::hdf5:
-    case Way::hdf5_multi:
-      return write_hdf5(comm, way == Way::hdf5_multi, path, state, layout);
-    case Way::pnetcdf:
-      return write_pnetcdf(comm, path, state, layout);
-  }
+  if (way == Way::pnetcdf) return create_pnetcdf(comm, path, state, layout);
+  if (way == Way::hdf5 || way == Way::hdf5_multi)
+    return create_hdf5(comm, way == Way::hdf5_multi, path, state, layout);
+  return create_binary(comm, way == Way::tcio, path, state, layout);
 }
 
-Restart read_checkpoint(MPI_Comm comm, Way way, const std::string& path, Space space) {
-  Restart restart = way == Way::pnetcdf ? read_pnetcdf(comm, path)
-                    : way == Way::hdf5 || way == Way::hdf5_multi
-                        ? read_hdf5(comm, way == Way::hdf5_multi, path)
-                        : read_binary(comm, way == Way::tcio, path);
+std::unique_ptr<CheckpointReader> open_checkpoint(MPI_Comm comm, Way way, const std::string& path) {
+  if (way == Way::pnetcdf) return open_pnetcdf(comm, path);
+  if (way == Way::hdf5 || way == Way::hdf5_multi) return open_hdf5(comm, way == Way::hdf5_multi, path);
+  return open_binary(comm, way == Way::tcio, path);
+}
+
+void thread_checkpoint(MPI_Comm comm, const std::string& path, Mesh& mesh, Space space) {
   together(comm, [&] {
     try {
-      thread(restart.mesh, space);
+      thread(mesh, space);
     } catch (const Failure& failure) {
       throw Failure(fmt::format("{}: {}", path, failure.what()));
     }
   });
-  return restart;
+}
+
+void write_checkpoint(MPI_Comm comm, Way way, const std::string& path, const State& state) {
+  const std::unique_ptr<CheckpointWriter> writer = create_checkpoint(comm, way, path, state);
+  writer->put();
+  writer->close();
+}
+
+Restart read_checkpoint(MPI_Comm comm, Way way, const std::string& path, Space space) {
+  const std::unique_ptr<CheckpointReader> reader = open_checkpoint(comm, way, path);
+  reader->get();
+  reader->close();
+  thread_checkpoint(comm, path, reader->restart().mesh, space);
+  return std::move(reader->restart());
 }
 
 std::unique_ptr<Domain> make_domain(const std::string& path, const std::vector<std::int32_t>& segment_lengths,

@@ -7,6 +7,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,10 @@ class Hid {  // an identifier, closed with its scope
   }
 
   [[noreturn]] static void fail(const std::string& doing) {
+    throw Failure(fmt::format("{}: {}", doing, why()));
+  }
+  // The call that failed last.
+  static std::string why() {
     std::string why = "HDF5 does not say why";
     H5Ewalk2(
         H5E_DEFAULT, H5E_WALK_UPWARD,
@@ -42,7 +47,7 @@ class Hid {  // an identifier, closed with its scope
           return 0;
         },
         &why);
-    throw Failure(fmt::format("{}: {}", doing, why));
+    return why;
   }
 
  private:
@@ -108,23 +113,31 @@ class Hdf5Sets {
     if (found != shape) throw Failure(fmt::format("{}: not of the size that the header says", doing));
   }
 
-  // The data set made or opened last, and what of its rows (runs of first and count, of `width` elements
-  // each) is this rank's: `data`, of `type`, in one piece.
-  void add(hid_t type, const std::vector<std::pair<hsize_t, hsize_t>>& runs,
-           const std::vector<hsize_t>& width, void* data) {
-    const Hid& set = sets_.back();
-    Hid file_space(H5Dget_space(set), H5Sclose, path_);
-    check(H5Sselect_none(file_space));
+  // The same elements in a data set and in memory, there in one piece: as many data sets as have that shape
+  // share one.
+  struct Selection {
+    hid_t in_file, in_memory;  // this object's
+  };
+  // Runs of rows (first and count) of data sets of that shape.
+  Selection select(const std::vector<hsize_t>& shape, const std::vector<std::pair<hsize_t, hsize_t>>& runs) {
+    const Hid& in_file = spaces_.emplace_back(
+        H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, path_);
+    check(H5Sselect_none(in_file));
+    std::vector<hsize_t> start(shape.size()), extent = shape;
     for (const auto& [first, count] : runs) {
-      std::vector<hsize_t> start = {first}, extent = {count};
-      start.insert(start.end(), width.size(), 0);
-      extent.insert(extent.end(), width.begin(), width.end());
-      check(H5Sselect_hyperslab(file_space, H5S_SELECT_OR, start.data(), nullptr, extent.data(), nullptr));
+      start[0] = first, extent[0] = count;
+      check(H5Sselect_hyperslab(in_file, H5S_SELECT_OR, start.data(), nullptr, extent.data(), nullptr));
     }
-    const hsize_t elements = static_cast<hsize_t>(H5Sget_select_npoints(file_space));
-    memory_.emplace_back(H5Screate_simple(1, &elements, nullptr), H5Sclose, path_);
-    selections_.push_back(std::move(file_space));
+    const hsize_t elements = static_cast<hsize_t>(H5Sget_select_npoints(in_file));
+    const Hid& in_memory = spaces_.emplace_back(H5Screate_simple(1, &elements, nullptr), H5Sclose, path_);
+    return {in_file, in_memory};
+  }
+
+  // What of the data set made or opened last is this rank's: `data`, of `type`.
+  void add(hid_t type, const Selection& selection, void* data) {
     types_.push_back(type);
+    selected_.push_back(selection.in_file);
+    memory_.push_back(selection.in_memory);
     data_.push_back(data);
   }
 
@@ -134,21 +147,23 @@ class Hdf5Sets {
   void move(Direction direction) {
     const std::size_t count = data_.size(), from = sets_.size() - count;
     std::vector<hid_t> sets(sets_.begin() + static_cast<std::ptrdiff_t>(from), sets_.end());
-    std::vector<hid_t> memory(memory_.begin(), memory_.end()),
-        selections(selections_.begin(), selections_.end());
     std::vector<const void*> data(data_.begin(), data_.end());
     const bool put = direction == Direction::put;
+    std::string error;
     if (multi_ && put)
-      check(H5Dwrite_multi(count, sets.data(), types_.data(), memory.data(), selections.data(), transfer_,
+      check(H5Dwrite_multi(count, sets.data(), types_.data(), memory_.data(), selected_.data(), transfer_,
                            data.data()));
     else if (multi_)
-      check(H5Dread_multi(count, sets.data(), types_.data(), memory.data(), selections.data(), transfer_,
+      check(H5Dread_multi(count, sets.data(), types_.data(), memory_.data(), selected_.data(), transfer_,
                           data_.data()));
     else
       for (std::size_t i = 0; i < count; ++i)
-        check(put ? H5Dwrite(sets[i], types_[i], memory[i], selections[i], transfer_, data_[i])
-                  : H5Dread(sets[i], types_[i], memory[i], selections[i], transfer_, data_[i]));
-    memory_.clear(), selections_.clear(), types_.clear(), data_.clear();
+        if ((put ? H5Dwrite(sets[i], types_[i], memory_[i], selected_[i], transfer_, data_[i])
+                 : H5Dread(sets[i], types_[i], memory_[i], selected_[i], transfer_, data_[i])) < 0 &&
+            error.empty())
+          error = Hid::why();  // and goes on, since other ranks wait for this one
+    if (!error.empty()) throw Failure(fmt::format("{}: {}", path_, error));
+    types_.clear(), selected_.clear(), memory_.clear(), data_.clear();
   }
 
   void close() {
@@ -183,11 +198,14 @@ class Hdf5Sets {
     if (status < 0) Hid::fail(path_);
   }
 
+  Quiet quiet_;  // the first: until the others are gone
   std::string path_;
   bool multi_;
   Hid transfer_, file_;
-  std::vector<Hid> sets_, memory_, selections_;
-  std::vector<hid_t> types_;
+  std::deque<Hid> spaces_;
+  std::vector<Hid> sets_;
+  // Added and not moved.
+  std::vector<hid_t> types_, selected_, memory_;
   std::vector<void*> data_;
 };
 

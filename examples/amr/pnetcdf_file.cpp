@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <pnetcdf.h>
 
+#include <optional>
+
 #include "access.hpp"
 #include "agree.hpp"
 #include "checkpoint.hpp"
@@ -11,7 +13,7 @@
 namespace amr {
 namespace {
 
-// Parts of a variable: a run of rows a segment, each row `width` elements (or one, for 0).
+// Parts of variables: a run of rows a segment, each row `width` elements (or one, for 0).
 class Runs {
  public:
   explicit Runs(int width = 0) : width_(width) {}
@@ -38,11 +40,28 @@ class Runs {
   std::vector<MPI_Offset*> start_pointers_, count_pointers_;
 };
 
-Runs runs_of(const Share& share, const Layout& layout, int level, int width = 0) {
-  Runs runs(width);
+// The share's rows of the table of trees.
+Runs table_runs(const Domain& domain, const Share& share) {
+  Runs runs(deepest);
+  for (const int segment : share.segments()) runs.add(domain.begin(segment), domain.length(segment));
+  return runs;
+}
+
+// The share's octs of a level, in each of its variables.
+Runs runs_of(const Share& share, const Layout& layout, int level) {
+  Runs runs;
   for (const int segment : share.segments())
     runs.add(layout.before(level, segment),
              layout.before(level, segment + 1) - layout.before(level, segment));
+  return runs;
+}
+
+using LevelRuns = std::array<Runs, deepest + 1>;
+
+LevelRuns runs_of(const Share& share, const Layout& layout) {
+  LevelRuns runs;
+  for (int level = 0; level <= deepest; ++level)
+    runs[static_cast<std::size_t>(level)] = runs_of(share, layout, level);
   return runs;
 }
 
@@ -135,98 +154,168 @@ void for_each_variable(const Mesh& mesh, const Layout& layout, const Body& body)
       body(array_of(mesh, level, index, 0, mesh.levels[static_cast<std::size_t>(level)].octs()));
 }
 
-void write(NetcdfFile& file, const State& state, const Layout& layout, int rank) {
-  const Domain& domain = state.domain;
-  file.put_attribute("version", format_version);
-  file.put_attribute("levels", deepest);
-  file.put_attribute("variables", variables);
-  file.put_attribute("step", state.mesh.step);
-  file.put_attribute("digest", std::bit_cast<std::int64_t>(state.digest));
-  file.put_attribute("segments", domain.segments());
-  file.put_attribute("root_cells", domain.roots());
-  const int roots = file.dimension("root_cell", domain.roots());
-  const int segments = file.define("segments", false, {file.dimension("segment", domain.segments())});
-  const int octs = file.define("octs", false, {roots, file.dimension("level", deepest)});
-  std::array<int, deepest + 1> of_level{roots};
-  for (int level = 1; level <= deepest; ++level)
-    if (layout.octs(level) > 0)
-      of_level[static_cast<std::size_t>(level)] =
-          file.dimension(fmt::format("level_{}_oct", level), layout.octs(level));
-  std::vector<int> variable;
-  for_each_variable(state.mesh, layout, [&](const Array& array) {
-    variable.push_back(file.define(name_of(array.level, array.index), array.real(),
-                                   {of_level[static_cast<std::size_t>(array.level)]}));
-  });
-  file.end_definitions();
-
-  std::vector<std::int32_t> lengths;
-  for (int segment = 0; segment < domain.segments(); ++segment) lengths.push_back(domain.length(segment));
-  Runs all;
-  if (rank == 0) all.add(0, domain.segments());
-  file.put(segments, false, all, lengths.data());
-  const Counts counts = counts_of(state.mesh);
-  Runs rows = runs_of(state.share, layout, 0, deepest);
-  file.put(octs, false, rows, counts.data());
-  std::size_t next = 0;
-  for_each_variable(state.mesh, layout, [&](const Array& array) {
-    Runs runs = runs_of(state.share, layout, array.level);
-    file.put(variable[next++], array.real(), runs, array.data);
-  });
-  file.wait();
-  file.close();
+// Moves what `post` posts, where no rank fails in that: the wait is one for all ranks.
+template <class Post>
+void move(MPI_Comm comm, NetcdfFile& file, const Post& post) {
+  together(comm, post);
+  together(comm, [&] { file.wait(); });
 }
+
+class NetcdfWriter final : public CheckpointWriter {
+ public:
+  NetcdfWriter(MPI_Comm comm, const std::string& path, const State& state, const Layout& layout)
+      : comm_(comm), state_(state), layout_(layout) {
+    together(comm_, [&] {
+      file_.emplace(comm_, path, Access::write);
+      define();
+      select();
+    });
+  }
+
+  void put() override {
+    move(comm_, *file_, [&] {
+      file_->put(segments_, false, segment_runs_, lengths_.data());
+      file_->put(octs_, false, table_runs_, counts_.data());
+      std::size_t next = 0;
+      for_each_variable(state_.mesh, layout_, [&](const Array& array) {
+        file_->put(arrays_[next++], array.real(), level_runs_[static_cast<std::size_t>(array.level)],
+                   array.data);
+      });
+    });
+  }
+  void close() override {
+    together(comm_, [&] { file_->close(); });
+  }
+
+ private:
+  void define() {
+    const Domain& domain = state_.domain;
+    file_->put_attribute("version", format_version);
+    file_->put_attribute("levels", deepest);
+    file_->put_attribute("variables", variables);
+    file_->put_attribute("step", state_.mesh.step);
+    file_->put_attribute("digest", std::bit_cast<std::int64_t>(state_.digest));
+    file_->put_attribute("segments", domain.segments());
+    file_->put_attribute("root_cells", domain.roots());
+    const int roots = file_->dimension("root_cell", domain.roots());
+    segments_ = file_->define("segments", false, {file_->dimension("segment", domain.segments())});
+    octs_ = file_->define("octs", false, {roots, file_->dimension("level", deepest)});
+    std::array<int, deepest + 1> of_level{roots};
+    for (int level = 1; level <= deepest; ++level)
+      if (layout_.octs(level) > 0)
+        of_level[static_cast<std::size_t>(level)] =
+            file_->dimension(fmt::format("level_{}_oct", level), layout_.octs(level));
+    for_each_variable(state_.mesh, layout_, [&](const Array& array) {
+      arrays_.push_back(file_->define(name_of(array.level, array.index), array.real(),
+                                      {of_level[static_cast<std::size_t>(array.level)]}));
+    });
+    file_->end_definitions();
+  }
+  void select() {
+    const Domain& domain = state_.domain;
+    int rank = 0;
+    MPI_Comm_rank(comm_, &rank);
+    for (int segment = 0; segment < domain.segments(); ++segment) lengths_.push_back(domain.length(segment));
+    if (rank == 0) segment_runs_.add(0, domain.segments());
+    counts_ = counts_of(state_.mesh);
+    table_runs_ = table_runs(domain, state_.share);
+    level_runs_ = runs_of(state_.share, layout_);
+  }
+
+  MPI_Comm comm_;
+  State state_;
+  Layout layout_;
+  std::vector<std::int32_t> lengths_;
+  Counts counts_;
+  Runs segment_runs_, table_runs_;
+  LevelRuns level_runs_;
+  int segments_ = -1, octs_ = -1;
+  std::vector<int> arrays_;  // the variables, in the order of for_each_variable
+  std::optional<NetcdfFile> file_;
+};
+
+class NetcdfReader final : public CheckpointReader {
+ public:
+  NetcdfReader(MPI_Comm comm, const std::string& path) : comm_(comm) {
+    get_segments(path);
+    const Counts counts = get_counts();
+    layout_.emplace(comm_, *restart_.domain, *restart_.share, counts);
+    together(comm_, [&] {
+      restart_.mesh = make_mesh(*restart_.domain, *restart_.share, counts);
+      for_each_variable(restart_.mesh, *layout_, [&](const Array& array) {
+        arrays_.push_back(file_->find(name_of(array.level, array.index), layout_->octs(array.level)));
+      });
+      level_runs_ = runs_of(*restart_.share, *layout_);
+      restart_.mesh.step = file_->attribute("step");
+      restart_.digest = std::bit_cast<std::uint64_t>(file_->attribute("digest"));
+    });
+  }
+
+  void get() override {
+    move(comm_, *file_, [&] {
+      std::size_t next = 0;
+      for_each_variable(restart_.mesh, *layout_, [&](const Array& array) {
+        file_->get(arrays_[next++], array.real(), level_runs_[static_cast<std::size_t>(array.level)],
+                   array.data);
+      });
+    });
+  }
+  void close() override {
+    together(comm_, [&] { file_->close(); });
+  }
+
+ private:
+  // What has to be so, and whose the segments are.
+  void get_segments(const std::string& path) {
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &ranks);
+    std::vector<std::int32_t> lengths;
+    std::int64_t roots = 0;
+    together(comm_, [&] {
+      file_.emplace(comm_, path, Access::read);
+      check_header(path, file_->attribute("version"), file_->attribute("levels"),
+                   file_->attribute("variables"));
+      roots = file_->attribute("root_cells");
+    });
+    move(comm_, *file_, [&] {
+      const std::int64_t segments = file_->attribute("segments");
+      lengths.resize(static_cast<std::size_t>(segments));
+      Runs all;
+      all.add(0, segments);
+      file_->get(file_->find("segments", segments), false, all, lengths.data());
+    });
+    together(comm_, [&] {
+      restart_.domain = make_domain(path, lengths, roots);
+      restart_.share = std::make_unique<Share>(*restart_.domain, rank, ranks);
+    });
+  }
+  Counts get_counts() {
+    Counts counts;
+    move(comm_, *file_, [&] {
+      counts.resize(static_cast<std::size_t>(restart_.share->trees()) * deepest);
+      Runs rows = table_runs(*restart_.domain, *restart_.share);
+      file_->get(file_->find("octs", restart_.domain->roots()), false, rows, counts.data());
+    });
+    return counts;
+  }
+
+  MPI_Comm comm_;
+  std::optional<Layout> layout_;
+  LevelRuns level_runs_;
+  std::vector<int> arrays_;  // the variables, in the order of for_each_variable
+  std::optional<NetcdfFile> file_;
+};
 
 }  // namespace
 
-void write_pnetcdf(MPI_Comm comm, const std::string& path, const State& state, const Layout& layout) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  together(comm, [&] {
-    NetcdfFile file(comm, path, Access::write);
-    write(file, state, layout, rank);
-  });
+std::unique_ptr<CheckpointWriter> create_pnetcdf(MPI_Comm comm, const std::string& path, const State& state,
+                                                 const Layout& layout) {
+  return std::make_unique<NetcdfWriter>(comm, path, state, layout);
 }
 
-Restart read_pnetcdf(MPI_Comm comm, const std::string& path) {
-  Restart restart;
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  std::unique_ptr<NetcdfFile> file;
-  Counts counts;
-  together(comm, [&] {
-    file = std::make_unique<NetcdfFile>(comm, path, Access::read);
-    check_header(path, file->attribute("version"), file->attribute("levels"), file->attribute("variables"));
-    const std::int64_t segments = file->attribute("segments"), roots = file->attribute("root_cells");
-    const int lengths_id = file->find("segments", segments), octs = file->find("octs", roots);
-    std::vector<std::int32_t> lengths(static_cast<std::size_t>(segments));
-    Runs all;
-    all.add(0, segments);
-    file->get(lengths_id, false, all, lengths.data());
-    file->wait();
-    restart.domain = make_domain(path, lengths, roots);
-    restart.share = std::make_unique<Share>(*restart.domain, rank, ranks);
-    counts.resize(static_cast<std::size_t>(restart.share->trees()) * deepest);
-    Runs rows(deepest);
-    for (const int segment : restart.share->segments())
-      rows.add(restart.domain->begin(segment), restart.domain->length(segment));
-    file->get(octs, false, rows, counts.data());
-    file->wait();
-  });
-  const Layout layout(comm, *restart.domain, *restart.share, counts);
-  together(comm, [&] {
-    restart.mesh = make_mesh(*restart.domain, *restart.share, counts);
-    for_each_variable(restart.mesh, layout, [&](const Array& array) {
-      Runs runs = runs_of(*restart.share, layout, array.level);
-      file->get(file->find(name_of(array.level, array.index), layout.octs(array.level)), array.real(), runs,
-                array.data);
-    });
-    file->wait();
-    restart.mesh.step = file->attribute("step");
-    restart.digest = std::bit_cast<std::uint64_t>(file->attribute("digest"));
-    file->close();
-  });
-  return restart;
+std::unique_ptr<CheckpointReader> open_pnetcdf(MPI_Comm comm, const std::string& path) {
+  return std::make_unique<NetcdfReader>(comm, path);
 }
 
 }  // namespace amr
