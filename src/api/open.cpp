@@ -60,22 +60,21 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   FileOptions options;
   Status status = check_arguments(path, flags, opener);
   if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
-  if (status = agree_outcome(comm, status); !status.ok()) return status;
-  std::array<int, 2> same{flags, ~flags};
-  MPI_Allreduce(MPI_IN_PLACE, same.data(), 2, MPI_INT, MPI_MIN, comm);
-  if (same[0] != ~same[1])
+  // In one message, of which the least is taken. Rank 0's settings hold for all.
+  enum : std::size_t { kWell, kFlags, kNotFlags, kBuffering };
+  std::array<int, 4> all{status.ok() ? 1 : 0, flags, ~flags,
+                         mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MIN, comm);
+  if (all[kWell] == 0) return spread_failure(comm, status);
+  if (all[kFlags] != ~all[kNotFlags])
     return {Code::bad_argument, std::string(opener.function) + " of " + path + ": the ranks' flags differ"};
-
-  // Rank 0's settings hold for all.
-  int buffering = options.settings.enabled ? 1 : 0;
-  MPI_Bcast(&buffering, 1, MPI_INT, 0, comm);
-  if (buffering == 0) {
+  if (all[kBuffering] == 0) {
     options.settings.mode = Mode::strict;
     options.settings.storage = StorageKind::mpiio;
     if (mpi::rank(comm) == 0)
       warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
   }
-  out.buffering = buffering != 0;
+  out.buffering = all[kBuffering] != 0;
   const Access access = out.access = {(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
   options.path = path;
   options.info = info;

@@ -44,9 +44,18 @@ struct CoreFile::State {
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
 
-  Status open_storage(bool writable);
-  Status open_posix(const std::string& path, bool writable);
-  void choose_layout();
+  // open.cpp
+  /// What a rank brings to the agreement on a file that it has opened, or not.
+  struct Offer {
+    enum : std::size_t { kWell, kStripe, kRound, kSafe, kPosix, kCount };
+    std::array<std::int64_t, kCount> values{};  ///< of which the least is taken
+    std::unique_ptr<Storage> posix;
+    std::string kind;  ///< of its file system
+    Status status;     ///< of opening it for pwrite
+  };
+  Offer offer(bool opened, bool writable);
+  Status open_storage(Offer offer);
+  Status take_posix(const std::string& path, Offer offer);
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);

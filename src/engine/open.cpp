@@ -102,7 +102,15 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     *s.file.address() = MPI_FILE_NULL;
     status = from_mpi(error, "cannot open " + options.path);
   }
-  if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
+  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
+  using Offer = State::Offer;
+  Offer offer = s.offer(status.ok(), writable);
+  // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
+  // files is nothing but messages.
+  MPI_Allreduce(MPI_IN_PLACE, offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T, MPI_MIN,
+                s.comm.get());
+  if (offer.values[Offer::kWell] == 0) {
+    status = spread_failure(s.comm.get(), status);
     (void)s.file.release();  // closing is collective, and some have nothing to close
     return status;
   }
@@ -110,10 +118,10 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
 
-  s.choose_layout();
-  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
+  s.layout =
+      Layout(offer.values[Offer::kStripe], offer.values[Offer::kRound], s.nodes->topology().owners());
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
-  status = s.open_storage(writable);
+  status = s.open_storage(std::move(offer));
   if (writable) {
     // Collective with its own agreement: a rank whose storage failed still takes part.
     Window* window = nullptr;
@@ -138,56 +146,59 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   return {};
 }
 
-void CoreFile::State::choose_layout() {
-  const Topology& t = nodes->topology();
-  std::int64_t stripe = settings.stripe_bytes;
-  if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
-  if (stripe <= 0) stripe = preferred_unit(plain_path(options.path));
-  if (stripe <= 0) stripe = kDefaultStripe;
-  // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
-  // buffer.
-  const double ranks = t.least_local_ranks;
-  const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
-  const std::int64_t wanted =
-      settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
-  std::int64_t round =
-      choose_round_bytes(stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
-  // All ranks must agree, whatever they read from their file handle.
-  std::array<std::int64_t, 2> sizes{stripe, round};
-  MPI_Bcast(sizes.data(), 2, MPI_INT64_T, 0, comm.get());
-  layout = Layout(sizes[0], sizes[1], t.owners());
+CoreFile::State::Offer CoreFile::State::offer(bool opened, bool writable) {
+  Offer offer;
+  offer.values.fill(kNoOffset);  // of rank 0 alone: how the file is cut
+  offer.values[Offer::kWell] = opened ? 1 : 0;
+  const std::string path = plain_path(options.path);
+  if (opened && mpi::rank(comm.get()) == 0) {
+    const Topology& t = nodes->topology();
+    std::int64_t stripe = settings.stripe_bytes;
+    if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
+    if (stripe <= 0) stripe = preferred_unit(path);
+    if (stripe <= 0) stripe = kDefaultStripe;
+    // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
+    // buffer.
+    const double ranks = t.least_local_ranks;
+    const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
+    const std::int64_t wanted =
+        settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
+    offer.values[Offer::kStripe] = stripe;
+    offer.values[Offer::kRound] = choose_round_bytes(
+        stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
+  }
+  if (settings.storage != StorageKind::posix && settings.storage != StorageKind::automatic) return offer;
+  const bool chosen = settings.storage == StorageKind::posix;
+  const bool safe = chosen ? coherent_file_system(path, offer.kind) : local_file_system(path);
+  offer.values[Offer::kSafe] = safe ? 1 : 0;
+  offer.values[Offer::kPosix] = 0;
+  if (!opened || !safe) return offer;
+  offer.status = open_posix_storage(path, writable, offer.posix);
+  offer.values[Offer::kPosix] = offer.status.ok() ? 1 : 0;
+  return offer;
 }
 
 // By pwrite where that is wanted, or where it is safe for certain and so nothing is lost by it: MPI-IO
 // libraries lock and unlock at each write. All ranks one way: never both on one file.
-Status CoreFile::State::open_posix(const std::string& path, bool writable) {
+Status CoreFile::State::take_posix(const std::string& path, Offer offer) {
   const bool chosen = settings.storage == StorageKind::posix;
-  std::string kind;
-  const bool coherent = coherent_file_system(path, kind);
-  std::unique_ptr<Storage> posix;
-  Status opened;
-  std::array<int, 2> all{(chosen ? coherent : local_file_system(path)) ? 1 : 0, 1};
-  if (all[0] != 0) {
-    opened = open_posix_storage(path, writable, posix);
-    if (!opened.ok()) all[1] = 0;
-  }
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_MIN, comm.get());
-  settings.storage = all[0] != 0 && (chosen || all[1] != 0) ? StorageKind::posix : StorageKind::mpiio;
+  const bool safe = offer.values[Offer::kSafe] != 0, all = offer.values[Offer::kPosix] != 0;
+  settings.storage = safe && (chosen || all) ? StorageKind::posix : StorageKind::mpiio;
   if (settings.storage == StorageKind::posix) {
-    storage = std::move(posix);
+    storage = std::move(offer.posix);
     local = nodes->topology().nodes == 1 && local_file_system(path);
-    return opened;
+    return std::move(offer.status);
   }
   if (chosen && mpi::rank(comm.get()) == 0)
-    warn_once("forebay_storage=posix is not safe on this file system (" + kind + "); " + path +
+    warn_once("forebay_storage=posix is not safe on this file system (" + offer.kind + "); " + path +
               " goes through MPI-IO");
   return {};
 }
 
-Status CoreFile::State::open_storage(bool writable) {
+Status CoreFile::State::open_storage(Offer offer) {
   const std::string path = plain_path(options.path);
   if (settings.storage == StorageKind::posix || settings.storage == StorageKind::automatic) {
-    if (Status status = open_posix(path, writable); !status.ok()) return status;
+    if (Status status = take_posix(path, std::move(offer)); !status.ok()) return status;
   }
   if (!storage) storage = make_mpiio_storage(file.get(), path);
   const int rank = mpi::rank(comm.get());
