@@ -42,10 +42,9 @@ LimitedRun LeastMemory::run(const Peer& peer, std::int64_t headroom) const {
   const std::string out = scratch_.file(reference ? "exact.dat" : "tried.dat"),
                     json = scratch_.file("run.json"), stats = scratch_.file("run.stats.json");
   for (const char* left : {"run.json", "run.stats.json", "tried.dat"}) scratch_.remove(left);
-  Command command = peer_command(peer,
-                                 {options_.launcher, options_.ranks, options_.forebay, options_.writer,
-                                  options_.hints, stats},
-                                 scratch_);
+  Command command = peer_command(
+      peer, {options_.launcher, options_.ranks, options_.forebay, options_.writer, options_.hints, stats},
+      scratch_);
   for (const std::string& word :
        {std::string("--row"), fmt::format("size-{}", options_.blocks), std::string("--out"), out,
         std::string("--json"), json, std::string("--elements"), std::to_string(options_.elements),

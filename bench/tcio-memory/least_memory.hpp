@@ -13,11 +13,11 @@
 namespace forebay::bench {
 
 struct MemoryOptions {
-  int ranks = 4, blocks = 4;           // blocks: elements of one
-  std::int64_t elements = 4 << 20;     // of each array of a rank
-  std::string launcher, hints;         // as everywhere
-  std::string forebay, writer;         // the programs
-  std::chrono::seconds limit{120};     // of one launch
+  int ranks = 4, blocks = 4;        // blocks: elements of one
+  std::int64_t elements = 4 << 20;  // of each array of a rank
+  std::string launcher, hints;      // as everywhere
+  std::string forebay, writer;      // the programs
+  std::chrono::seconds limit{120};  // of one launch
   std::int64_t array_bytes() const { return elements * 12; }
 };
 

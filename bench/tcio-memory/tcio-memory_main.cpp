@@ -1,4 +1,5 @@
-// forebay-tcio-memory: how little memory TCIO needs beside a program's arrays, against MPI-IO with the buffer that combines them.
+// forebay-tcio-memory: how little memory TCIO needs beside a program's arrays, against MPI-IO with the buffer
+// that combines them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,11 +30,12 @@ std::string mib(std::int64_t bytes) {
 
 std::string table(const MemoryOptions& options, const std::vector<Found>& all) {
   const auto arrays = static_cast<double>(options.array_bytes());
-  std::string text = fmt::format("{:<68}{:>9}{:>14}  in half as much as the arrays\n", "", "MiB/rank",
-                                 "of the arrays");
+  std::string text =
+      fmt::format("{:<68}{:>9}{:>14}  in half as much as the arrays\n", "", "MiB/rank", "of the arrays");
   for (const Found& found : all) {
     const std::string least = found.least ? mib(*found.least) : "more",
-                      part = found.least ? fmt::format("{:.2f}", static_cast<double>(*found.least) / arrays) : "";
+                      part = found.least ? fmt::format("{:.2f}", static_cast<double>(*found.least) / arrays)
+                                         : "";
     text += fmt::format("{:<68}{:>9}{:>14}  ", found.peer.title, least, part);
     text += !found.half.fits    ? "does not fit: " + found.half.why
             : !found.half.right ? "WRONG VALUES"
@@ -50,16 +52,17 @@ nlohmann::json to_json(const MemoryOptions& options, const std::vector<Found>& a
     peers.push_back({{"peer", found.peer.name},
                      {"title", found.peer.title},
                      {"least_bytes", found.least ? nlohmann::json(*found.least) : nlohmann::json()},
-                     {"half", {{"bytes", found.half.headroom}, {"fits", found.half.fits},
-                               {"right", found.half.right}, {"write_s", found.half.write},
-                               {"read_s", found.half.read}, {"why", found.half.why}}}});
+                     {"half",
+                      {{"bytes", found.half.headroom},
+                       {"fits", found.half.fits},
+                       {"right", found.half.right},
+                       {"write_s", found.half.write},
+                       {"read_s", found.half.read},
+                       {"why", found.half.why}}}});
   }
-  return {{"ranks", options.ranks},
-          {"elements", options.elements},
-          {"block", options.blocks},
-          {"array_bytes", options.array_bytes()},
-          {"machine", describe_machine()},
-          {"peers", peers}};
+  return {{"ranks", options.ranks},        {"elements", options.elements},
+          {"block", options.blocks},       {"array_bytes", options.array_bytes()},
+          {"machine", describe_machine()}, {"peers", peers}};
 }
 
 std::vector<Peer> choose(const std::vector<Peer>& all, const std::vector<std::string>& names) {
@@ -80,9 +83,10 @@ int run(const MemoryOptions& options, const std::vector<std::string>& names, con
   const Scratch scratch("forebay-tcio-memory", directory, 2 * bytes * options.ranks + (64 << 20), false);
   allow_oversubscription(options.ranks);
   const std::vector<Peer> peers = tcio_peers(find_romio());
-  fmt::print("{} ranks with two arrays of {} elements each ({} MiB a rank), in blocks of {}; files in {}\n{}\n\n",
-             options.ranks, options.elements, mib(bytes), options.blocks, scratch.path().parent_path().string(),
-             describe_machine());
+  fmt::print(
+      "{} ranks with two arrays of {} elements each ({} MiB a rank), in blocks of {}; files in {}\n{}\n\n",
+      options.ranks, options.elements, mib(bytes), options.blocks, scratch.path().parent_path().string(),
+      describe_machine());
   std::fflush(stdout);
   const LeastMemory memory(options, peers.front(), scratch);
   std::vector<Found> all;
@@ -118,19 +122,23 @@ int main(int argc, char** argv) {
     peer_names.push_back(peer.name);
     footer += fmt::format("  {:<12} {}\n", peer.name, peer.title);
   }
-  footer += "\nAt the end a line `least PEER MIB` a peer, - where it did not run in 8 times as much as the arrays. "
-            "Exit\nstatus: 0 what was written and read is right, 1 some is wrong, 2 a run without a limit failed.\n";
+  footer +=
+      "\nAt the end a line `least PEER MIB` a peer, - where it did not run in 8 times as much as the arrays. "
+      "Exit\nstatus: 0 what was written and read is right, 1 some is wrong, 2 a run without a limit "
+      "failed.\n";
   int limit = 120;
   bool quick = false;
   CLI::App app(
-      "Writes and reads the file of the TCIO paper's benchmark under a limit of memory for each rank (ulimit -v,\n"
-      "set when MPI has started and the arrays are there), and looks for the least in which each peer can do it.",
+      "Writes and reads the file of the TCIO paper's benchmark under a limit of memory for each rank (ulimit "
+      "-v,\n"
+      "set when MPI has started and the arrays are there), and looks for the least in which each peer can do "
+      "it.",
       "forebay-tcio-memory");
   app.footer(footer);
-  CLI::Option* elements =
-      app.add_option("--elements", options.elements, "of each of the two arrays of a rank (12 bytes for both)")
-          ->check(CLI::Range(std::int64_t{1024}, std::int64_t{1} << 32))
-          ->capture_default_str();
+  CLI::Option* elements = app.add_option("--elements", options.elements,
+                                         "of each of the two arrays of a rank (12 bytes for both)")
+                              ->check(CLI::Range(std::int64_t{1024}, std::int64_t{1} << 32))
+                              ->capture_default_str();
   app.add_flag("--quick", quick, "256 Ki elements")->excludes(elements);
   app.add_option("--block", options.blocks, "elements of a block: 1, 4 or 64")
       ->check(CLI::IsMember({1, 4, 64}))
@@ -138,8 +146,9 @@ int main(int argc, char** argv) {
   app.add_option("--ranks", options.ranks, "MPI ranks")->check(CLI::Range(1, 4096))->capture_default_str();
   app.add_option("--peers", names, "these peers alone")->delimiter(',')->check(CLI::IsMember(peer_names));
   app.add_option("--dir", directory, "where to put the files; else /dev/shm where it has room, else TMPDIR");
-  app.add_option("--launcher", options.launcher,
-                 "what starts the ranks, instead of \"mpirun -n RANKS\"; --ranks has to tell how many it starts");
+  app.add_option(
+      "--launcher", options.launcher,
+      "what starts the ranks, instead of \"mpirun -n RANKS\"; --ranks has to tell how many it starts");
   app.add_option("--hints", options.hints, "more hints for the runs under Forebay, k=v;k=v");
   app.add_option("--json", json, "write the results to this file, too");
   app.add_option("--timeout", limit, "seconds after which a launch counts as not fitting")

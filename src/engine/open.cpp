@@ -107,8 +107,8 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   Offer offer = s.offer(status.ok(), writable);
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  MPI_Allreduce(MPI_IN_PLACE, offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T, MPI_MIN,
-                s.comm.get());
+  MPI_Allreduce(MPI_IN_PLACE, offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T,
+                MPI_MIN, s.comm.get());
   if (offer.values[Offer::kWell] == 0) {
     status = spread_failure(s.comm.get(), status);
     (void)s.file.release();  // closing is collective, and some have nothing to close
@@ -118,8 +118,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
 
-  s.layout =
-      Layout(offer.values[Offer::kStripe], offer.values[Offer::kRound], s.nodes->topology().owners());
+  s.layout = Layout(offer.values[Offer::kStripe], offer.values[Offer::kRound], s.nodes->topology().owners());
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
   status = s.open_storage(std::move(offer));
   if (writable) {
@@ -164,8 +163,8 @@ CoreFile::State::Offer CoreFile::State::offer(bool opened, bool writable) {
     const std::int64_t wanted =
         settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
     offer.values[Offer::kStripe] = stripe;
-    offer.values[Offer::kRound] = choose_round_bytes(
-        stripe, t.owners(), wanted, std::min(kMostRound, static_cast<std::int64_t>(share)));
+    offer.values[Offer::kRound] = choose_round_bytes(stripe, t.owners(), wanted,
+                                                     std::min(kMostRound, static_cast<std::int64_t>(share)));
   }
   if (settings.storage != StorageKind::posix && settings.storage != StorageKind::automatic) return offer;
   const bool chosen = settings.storage == StorageKind::posix;

@@ -39,11 +39,18 @@ case $case_ in
     same b.nc
     ;;
   *)
-    run b b.nc "$case_"
-    same b.nc
-    [[ $case_ != turns_* ]] || exit 0 # without a sync ranks that put by themselves have no order
-    run c c.nc "$case_" independent
-    same c.nc
+    # Where a rank ends before MPI_Finalize, the launcher kills the others, which may be in the middle of theirs: it gives them some
+    # milliseconds, on a busy machine too few.
+    tries=1
+    case $case_ in abort | exit | signal) tries=5 ;; esac
+    for way in b c; do
+      for _ in $(seq $tries); do
+        run $way $way.nc "$case_" $([ $way = b ] || echo independent)
+        cmp -s a.nc $way.nc && break
+      done
+      same $way.nc
+      [[ $case_ != turns_* ]] || exit 0 # without a sync ranks that put by themselves have no order
+    done
     ;;
 esac
 cd .. && rm -rf "$work"
