@@ -93,7 +93,11 @@ std::unique_ptr<Domain> make_domain(const std::string& path, const std::vector<s
   for (const std::int32_t length : segment_lengths) sum += length < 1 ? roots : length;
   if (sum != roots)
     throw Failure(fmt::format("{}: damaged: its segments do not have {} root cells", path, roots));
-  return std::make_unique<Domain>(segment_lengths);
+  try {
+    return std::make_unique<Domain>(segment_lengths);
+  } catch (const Failure& failure) {
+    throw Failure(fmt::format("{}: damaged: {}", path, failure.what()));
+  }
 }
 
 void check_header(const std::string& path, std::int64_t version, std::int64_t levels,

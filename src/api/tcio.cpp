@@ -61,7 +61,9 @@ int bad_range(const File& file, const char* function, std::int64_t offset, std::
   if (offset > kMostOffset || bytes > kMostOffset - offset)
     return bad(file, function,
                std::to_string(bytes) + " bytes at " + std::to_string(offset) + " end past 2^62");
-  return bad(file, function, "no memory was given for " + std::to_string(bytes) + " bytes");
+  return bad(file, function,
+             "no memory was given for " + std::to_string(bytes) +
+                 " bytes (in Fortran: a section of an array cannot be read into)");
 }
 
 int write_at(tcio_file handle, const char* function, std::int64_t offset, const void* data,

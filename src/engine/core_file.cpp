@@ -280,7 +280,9 @@ void CoreFile::defer(Status failure) {
 
 Status CoreFile::sync() {
   const Status flushed = flush();
-  const int error = MPI_File_sync(state_->file.get());
+  // MPI refuses it where nothing can have been written.
+  const bool writable = (state_->options.amode & MPI_MODE_RDONLY) == 0;
+  const int error = writable ? MPI_File_sync(state_->file.get()) : MPI_SUCCESS;
   Status status = state_->deferred;
   status.update(flushed);
   if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));

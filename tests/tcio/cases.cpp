@@ -97,6 +97,8 @@ void wrong_opens() {
   if (ranks > 1) {
     FAILS(TCIO_ERR_ARGUMENT, open("open.dat", rank == 0 ? TCIO_RDWR | TCIO_CREATE : TCIO_RDWR));
     CHECK(last_error_has("differ"));
+    FAILS(TCIO_ERR_ARGUMENT, open(rank == 0 ? "open.dat" : "opened.dat", TCIO_RDWR | TCIO_CREATE));
+    CHECK(last_error_has("another path"));
   }
   OK(open("open.dat", TCIO_WRONLY | TCIO_CREATE | TCIO_EXCL));
   OK(tcio_close(&file));
@@ -160,6 +162,8 @@ void wrong_calls() {
   file = open_file("calls.dat", TCIO_RDONLY, {});
   FAILS(TCIO_ERR_MODE, tcio_write_at(file, 0, &c, 1));
   FAILS(TCIO_ERR_MODE, tcio_set_size(file, 1));
+  OK(tcio_flush(file));
+  OK(tcio_sync(file));
   OK(tcio_close(&file));
   file = open_file("calls.dat", TCIO_WRONLY, {});
   FAILS(TCIO_ERR_MODE, tcio_read(file, &c, 1));
