@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
+#include "request/byte_order.hpp"
 #include "request/run.hpp"
 
 namespace forebay::tcio {
@@ -27,11 +27,11 @@ class Level1 {
   /// Where nothing is in it: from now on it stands for the segment of `offset`. Throws std::bad_alloc.
   void align(std::int64_t offset);
 
-  /// Copies bytes that lie within the segment. There must be room.
+  /// Copies at least one byte, all within the segment. There must be room.
   void copy(std::int64_t offset, const void* data, std::int64_t length) {
     const auto at = static_cast<Place>(offset - begin_);
     const auto end = static_cast<Place>(at + static_cast<Place>(length));
-    std::memcpy(memory_.get() + at, data, static_cast<std::size_t>(length));
+    copy_bytes(static_cast<const std::byte*>(data), memory_.get() + at, static_cast<std::size_t>(length));
     if (count_ > 0 && extents_[count_ - 1].end == at) {
       extents_[count_ - 1].end = end;
       if (end > high_) high_ = end;

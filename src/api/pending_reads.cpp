@@ -2,12 +2,12 @@
 #include "api/pending_reads.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <queue>
 #include <utility>
 
 #include "api/run_cursor.hpp"
+#include "request/byte_order.hpp"
 #include "request/sink.hpp"
 
 namespace forebay::tcio {
@@ -16,17 +16,14 @@ namespace {
 constexpr std::int64_t kBytesPerRead = 32;  // of the file, for each of the most that are noted
 constexpr std::size_t kLeast = 64;
 
-std::int64_t address_of(void* memory) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
-}
-
 /// The stream is the memory of the process.
 class AddressSink final : public Sink {
  public:
   void consume(std::span<const Run> runs, const std::byte* window, std::int64_t origin) override {
     for (const Run& run : runs) {
-      std::memcpy(reinterpret_cast<void*>(static_cast<std::uintptr_t>(run.stream)),
-                  window + (run.file - origin), static_cast<std::size_t>(run.length));
+      copy_bytes(window + (run.file - origin),
+                 reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(run.stream)),
+                 static_cast<std::size_t>(run.length));
     }
   }
 };
@@ -37,24 +34,9 @@ std::size_t PendingReads::most_of(std::int64_t unit) {
   return std::max(static_cast<std::size_t>(unit / kBytesPerRead), kLeast);
 }
 
-void PendingReads::add(std::int64_t offset, void* to, std::int64_t length) {
-  const std::int64_t address = address_of(to);
-  if (!runs_.empty()) {
-    Run& last = runs_.back();
-    if (last.file + last.length == offset && last.stream + last.length == address) {
-      last.length += length;
-      hull_.end = std::max(hull_.end, offset + length);
-      return;
-    }
-  }
-  runs_.push_back({offset, address, length});
-  if (runs_.size() == 1) {
-    hull_ = {offset, offset + length};
-    ascending_ = true;
-    return;
-  }
-  if (offset < hull_.end) ascending_ = false;
-  hull_ = {std::min(hull_.begin, offset), std::max(hull_.end, offset + length)};
+void PendingReads::align(std::int64_t offset) {
+  runs_.reserve(most_);  // not filled: what is never used is never touched
+  begin_ = offset / unit_ * unit_;
 }
 
 // As few lists of ascending reads as there can be, since a cursor's runs do not overlap.

@@ -1,6 +1,7 @@
 // Reads that were asked for and not made yet: the lazy half of TCIO.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,17 +22,40 @@ class PendingReads {
   Extent hull() const { return empty() ? Extent{} : hull_; }
   /// The segment in which reads may be added; of no meaning where nothing is pending.
   Extent segment() const { return {begin_, begin_ + unit_}; }
-  bool room() const { return runs_.size() < most_; }
+  /// Whether another one may be added. Reads that go on through the file are not worth waiting for: their
+  /// list would leave the cache.
+  bool room() const {
+    return runs_.size() < most_ && !(runs_.size() >= kEnough && ascending_ && hull_.size() >= kLongEnough);
+  }
 
-  /// Where nothing is pending: the segment of `offset` is the one.
-  void align(std::int64_t offset) { begin_ = offset / unit_ * unit_; }
-  /// Notes a read within the segment. Throws std::bad_alloc.
-  void add(std::int64_t offset, void* to, std::int64_t length);
+  /// Where nothing is pending: the segment of `offset` is the one. Throws std::bad_alloc.
+  void align(std::int64_t offset);
+  /// Notes a read of at least one byte within the segment. There must be room.
+  void add(std::int64_t offset, void* to, std::int64_t length) {
+    const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to));
+    if (!runs_.empty()) {
+      Run& last = runs_.back();
+      if (last.file + last.length == offset && last.stream + last.length == address) {
+        last.length += length;
+        hull_.end = std::max(hull_.end, offset + length);
+        return;
+      }
+      if (offset < hull_.end) ascending_ = false;
+      hull_ = {std::min(hull_.begin, offset), std::max(hull_.end, offset + length)};
+    } else {
+      hull_ = {offset, offset + length};
+      ascending_ = true;
+    }
+    runs_.push_back({offset, address, length});
+  }
 
   /// Makes all of them and forgets them, also where that fails. `together`: collective.
   Status fill(CoreFile& core, bool together);
 
  private:
+  static constexpr std::size_t kEnough = 1024;
+  static constexpr std::int64_t kLongEnough = 64 << 10;
+
   static std::size_t most_of(std::int64_t unit);
   std::vector<std::vector<Run>> layers();
 

@@ -79,6 +79,7 @@ int read_at(tcio_file handle, const char* function, std::int64_t offset, void* d
   File& file = *handle->file;
   if (!file.access().reads) return wrong_mode(file, function, "only to be written");
   if (!good_range(offset, data, bytes)) return bad_range(file, function, offset, bytes);
+  if (file.read_piece(offset, data, bytes)) return TCIO_SUCCESS;
   return guarded([&] { return file.read_at(offset, data, bytes); });
 }
 

@@ -49,6 +49,14 @@ class File final : public Holder {
     if (offset + bytes > end_) end_ = offset + bytes;
     return offset + bytes < segment.end || !level1_.full() || moved_on();
   }
+  bool read_piece(std::int64_t offset, void* data, std::int64_t bytes) {
+    const Extent segment = reads_.segment();
+    if (reads_.empty() || offset < segment.begin || bytes > segment.end - offset || bytes >= past_bytes_ ||
+        bytes == 0 || !reads_.room())
+      return false;
+    reads_.add(offset, data, bytes);
+    return true;
+  }
   std::int64_t position() const { return position_; }
   void move_to(std::int64_t position) { position_ = position; }
   Status size(std::int64_t& bytes);
