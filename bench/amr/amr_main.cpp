@@ -24,6 +24,9 @@ class AmrSubject final : public Subject {
     program = "forebay-amr";
     reads_back = true;
     library = "HDF5";
+    summary =
+        "Checkpoints and restarts an adaptive mesh by TCIO and by MPI-IO, and by HDF5 and PnetCDF under\n"
+        "`forebay run` and without, in turn; compares the files, the restarted meshes and the times.";
     suffix = ".checkpoint";
     quick = ": below a minute";
     rows = amr_rows;

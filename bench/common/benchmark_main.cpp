@@ -60,9 +60,12 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
     if (peer.kind != Kind::Reference) peer_names.push_back(peer.name);
 
   CLI::App app(
-      fmt::format("{} files as models do through {}, with the stock library and under `forebay "
-                  "run`, in turn;\ncompares the {} and the times.",
-                  subject.reads ? "Reads" : "Writes", subject.library, subject.reads ? "values" : "files"),
+      !subject.summary.empty()
+          ? subject.summary
+          : fmt::format("{} files as models do through {}, with the stock library and under `forebay "
+                        "run`, in turn;\ncompares the {} and the times.",
+                        subject.reads ? "Reads" : "Writes", subject.library,
+                        subject.reads ? "values" : "files"),
       subject.program);
   app.footer(footer(subject, peers));
   CLI::Option* quick_flag = app.add_flag(

@@ -37,6 +37,7 @@ class Subject {
   std::string library;      // "PnetCDF"
   std::string driver;       // its driver as Forebay's report names it: "pnetcdf"
   std::string suffix;       // of the rows' files: ".nc"
+  std::string summary;      // the first sentence of --help; made of the library's name, where empty
   std::string quick;        // what --help says of --quick
   std::string notes;        // what --help says at its end, after rows and peers
   std::span<const RowInfo> rows;

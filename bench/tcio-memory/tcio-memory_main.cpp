@@ -37,7 +37,7 @@ std::string table(const MemoryOptions& options, const std::vector<Found>& all) {
                       part = found.least ? fmt::format("{:.2f}", static_cast<double>(*found.least) / arrays)
                                          : "";
     text += fmt::format("{:<68}{:>9}{:>14}  ", found.peer.title, least, part);
-    text += !found.half.fits    ? "does not fit: " + found.half.why
+    text += !found.half.fits    ? "does not fit: " + found.half.why.substr(0, 72)
             : !found.half.right ? "WRONG VALUES"
                                 : fmt::format("written in {:.2f} s, read in {:.2f} s, as it has to be",
                                               found.half.write, found.half.read);
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
                                          "of each of the two arrays of a rank (12 bytes for both)")
                               ->check(CLI::Range(std::int64_t{1024}, std::int64_t{1} << 32))
                               ->capture_default_str();
-  app.add_flag("--quick", quick, "256 Ki elements")->excludes(elements);
+  app.add_flag("--quick", quick, "1 Mi elements, 12 MiB a rank")->excludes(elements);
   app.add_option("--block", options.blocks, "elements of a block: 1, 4 or 64")
       ->check(CLI::IsMember({1, 4, 64}))
       ->capture_default_str();
@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (quick) options.elements = 256 << 10;
+  if (quick) options.elements = 1 << 20;
   options.limit = std::chrono::seconds(limit);
   return driver_main("forebay-tcio-memory", {json}, [&] { return run(options, names, directory, json); });
 }

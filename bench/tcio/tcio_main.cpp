@@ -19,6 +19,9 @@ class TcioSubject final : public Subject {
     program = "forebay-tcio";
     reads_back = true;
     library = "MPI";
+    summary =
+        "Writes a file by TCIO and by MPI-IO, in turn, and reads it back; compares the files, the values and "
+        "the times.";
     driver = "tcio";
     suffix = ".dat";
     quick = ": below a minute";

@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   SegmentSettings segments{.scale = 0.01};
-  std::int64_t steps = 10;
+  std::optional<std::int64_t> steps;
   std::string restart, write, picture;
   std::optional<Way> way;
   PictureSettings slice;
@@ -38,7 +38,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--segments", options.segments.segments, "segments, dealt to the ranks in turn")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--steps", options.steps, "compute until so many steps are done, a restart's included")
+  app.add_option("--steps", options.steps,
+                 "compute until so many steps are done, a restart's included; 10, or none after a restart")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--restart", options.restart, "go on from this checkpoint, whatever way and ranks wrote it")
@@ -105,26 +106,28 @@ class Run {
                                           : way == Way::hdf5 && *options_.way == Way::hdf5_multi))
       way = *options_.way;
     restart_ = read_checkpoint(comm_, way, options_.restart, options_.space);
-    tell("read {} in {:.3f} s, step {}\n", options_.restart, MPI_Wtime() - start, restart_.mesh.step);
-    together(comm_, [&] {
-      if (restart_.mesh.step > options_.steps)
-        throw Failure(fmt::format("{} is of step {}, and --steps {} is before it", options_.restart,
-                                  restart_.mesh.step, options_.steps));
-    });
+    const double took = MPI_Wtime() - start;
     const std::uint64_t found = digest(comm_, restart_.mesh, options_.space);
     if (found != restart_.digest)
       throw Failure(fmt::format("{}: damaged: its digest is {:016x} and should be {:016x}", options_.restart,
                                 found, restart_.digest));
+    tell("read {} in {:.3f} s, step {}, digest {:016x}\n", options_.restart, took, restart_.mesh.step, found);
+    together(comm_, [&] {
+      if (options_.steps && restart_.mesh.step > *options_.steps)
+        throw Failure(fmt::format("{} is of step {}, and --steps {} is before it", options_.restart,
+                                  restart_.mesh.step, *options_.steps));
+    });
   }
 
   void compute() {
     Stepper stepper(comm_, *restart_.domain, options_.space);
     double told = MPI_Wtime();
-    while (restart_.mesh.step < options_.steps) {
+    const std::int64_t steps = options_.steps.value_or(options_.restart.empty() ? 10 : 0);
+    while (restart_.mesh.step < steps) {
       stepper.step(restart_.mesh);
       if (MPI_Wtime() - told < 2) continue;
       told = MPI_Wtime();
-      tell("step {} of {}: {} octs on rank 0\n", restart_.mesh.step, options_.steps, restart_.mesh.octs());
+      tell("step {} of {}: {} octs on rank 0\n", restart_.mesh.step, steps, restart_.mesh.octs());
     }
   }
 

@@ -115,7 +115,8 @@ void run(const std::string& path, int steps, bool again) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int result = argc < 3 ? 2 : 0;
+  const int result = argc < 3 ? 2 : 0;
+  if (result != 0) std::fprintf(stderr, "usage: %s FILE STEPS [again: restart from FILE]\n", argv[0]);
   if (result == 0) {
     const Kokkos::ScopeGuard kokkos(argc, argv);
     try {

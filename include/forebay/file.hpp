@@ -4,6 +4,10 @@
 #ifndef FOREBAY_FILE_HPP
 #define FOREBAY_FILE_HPP
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "forebay/file.hpp needs C++20: -std=c++20, or target_compile_features(program PRIVATE cxx_std_20)"
+#endif
+
 #include <forebay/core.h>
 
 #include <algorithm>

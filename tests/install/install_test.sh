@@ -40,6 +40,36 @@ cp "$project"/*.c .
 runs cmake-in-c in-c/hdf5_program e.h5
 runs cmake-in-c-tcio in-c/tcio_program e.dat
 
+# Nor does one in C++ alone need to know that.
+mkdir alone-cxx
+cat >alone-cxx/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(alone LANGUAGES CXX)
+find_package(forebay REQUIRED)
+add_executable(alone alone.cpp)
+target_compile_features(alone PRIVATE cxx_std_20)
+target_link_libraries(alone PRIVATE forebay::forebay)
+END
+cat >alone-cxx/alone.cpp <<'END'
+#include <forebay/file.hpp>
+
+#include <vector>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::vector<double> values(5, 1.5);
+  forebay::File file(MPI_COMM_WORLD, argv[1], FOREBAY_RDWR | FOREBAY_CREATE);
+  file.put({.offset = rank * 40}, std::span(values));
+  file.close();
+  MPI_Finalize();
+}
+END
+"$cmake" -S alone-cxx -B in-cxx -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-cxx.log || { cat in-cxx.log && exit 1; }
+"$cmake" --build in-cxx
+runs cmake-in-cxx in-cxx/alone c.dat
+
 # With Kokkos, where it is.
 if [ "$kokkos" = yes ]; then
   "$cmake" -S "$project/kokkos" -B in-kokkos -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >in-kokkos.log || { cat in-kokkos.log && exit 1; }
