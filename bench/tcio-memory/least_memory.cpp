@@ -68,12 +68,19 @@ LimitedRun LeastMemory::run(const Peer& peer, std::int64_t headroom) const {
 }
 
 std::optional<std::int64_t> LeastMemory::least(const Peer& peer, std::int64_t most) const {
-  if (!run(peer, most).fits) return std::nullopt;
+  const auto runs_in = [&](std::int64_t headroom) {
+    const LimitedRun found = run(peer, headroom);
+    if (found.fits && !found.right)
+      throw RunFailed(fmt::format("{}: within {} bytes it left a wrong file, or read wrong values", peer.title,
+                                  headroom));
+    return found.fits;
+  };
+  if (!runs_in(most)) return std::nullopt;
   // Halves, until it does not fit; then between.
   std::int64_t fits = most, fails = 0;
   while (fits - fails > std::max(kFinest, fits / 8)) {
     const std::int64_t between = fails == 0 ? fits / 2 : (fits + fails) / 2;
-    (run(peer, between).fits ? fits : fails) = between;
+    (runs_in(between) ? fits : fails) = between;
   }
   return fits;
 }

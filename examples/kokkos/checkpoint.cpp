@@ -22,7 +22,7 @@ struct Slab {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     begin = kNz * rank / ranks, end = kNz * (rank + 1) / ranks;
   }
-  Field field(const char* name) const {
+  Field field(const std::string& name) const {
     return Field(name, static_cast<std::size_t>(end - begin + 2), kNy + 2, kNx + 2);
   }
   auto inner(const Field& field) const {
