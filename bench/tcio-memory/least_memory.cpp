@@ -71,8 +71,8 @@ std::optional<std::int64_t> LeastMemory::least(const Peer& peer, std::int64_t mo
   const auto runs_in = [&](std::int64_t headroom) {
     const LimitedRun found = run(peer, headroom);
     if (found.fits && !found.right)
-      throw RunFailed(fmt::format("{}: within {} bytes it left a wrong file, or read wrong values", peer.title,
-                                  headroom));
+      throw RunFailed(fmt::format("{}: within {} bytes it left a wrong file, or read wrong values",
+                                  peer.title, headroom));
     return found.fits;
   };
   if (!runs_in(most)) return std::nullopt;

@@ -85,7 +85,9 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
 Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when) {
   if (when == When::before_return || on_node->resting) {
     for (const Put& put : puts) on_node->segments.discard(*put.cursor);
-    return write_now(puts);
+    Status status = write_now(puts);
+    on_node->segments.written_past();
+    return status;
   }
   std::vector<Put> rest;
   try {
@@ -114,6 +116,7 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
     ++counters.pooled_requests;
     status = on_node->put(put);
   }
+  on_node->segments.written_past();
   return status;
 }
 

@@ -59,9 +59,10 @@ class NodeSegments {
   Status put(const Put& put);
 
   /// Before this rank writes there past the segments: these bytes are not kept any more. It has written when
-  /// it calls put() or drain() again.
+  /// it says so, or calls put() or drain().
   void discard(Extent range);
   void discard(Cursor& cursor);
+  void written_past() { stop_passing(); }
 
   /// Writes what is kept within a range (more where a segment reaches further).
   Status drain(Extent range);
