@@ -621,6 +621,10 @@ void NodeSegments::drain_overdue() {
 
 // ---- the end ----
 
+bool NodeSegments::entered() {
+  return inside != 0;
+}
+
 bool NodeSegments::write_out_in_signal(int fd) noexcept {
   bool well = true;
   // Where the signal came into the middle of something, nothing is locked: others may then write the same

@@ -74,7 +74,10 @@ class NodeSegments {
   /// Drains what is too old, now and then.
   void drain_overdue();
 
-  /// The same with what a signal handler may do. False: not all could be written.
+  /// Whether this process is in the middle of a copy, and holds a lock that it would wait for.
+  static bool entered();
+
+  /// Drains with what a signal handler may do. False: not all could be written.
   bool write_out_in_signal(int fd) noexcept;
 
   /// Bytes that are kept by all ranks of the node together.

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "engine/node_segments.hpp"
+
 namespace forebay {
 namespace {
 
@@ -71,6 +73,9 @@ void watch_finalize() {
 
 void write_out_all(bool in_signal) noexcept {
   if (getpid() != process) return;
+  // A program may end itself on another thread than the one that puts, or from what it runs within a put, as
+  // a packing kernel. Then nobody may be waited for, as in a signal.
+  if (gettid() != thread || NodeSegments::entered()) in_signal = true;
   for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->write_out(in_signal);
 }
 

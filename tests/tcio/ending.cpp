@@ -1,8 +1,10 @@
 // A program that ends with pieces still in its level 1 and 2: `tcio_ending HOW`; `tcio_ending check RANKS`
 // then looks whether they are in the file.
 #include <forebay/tcio.h>
+
 #include <mpi.h>
 #include <unistd.h>
+#include <forebay/file.hpp>
 
 #include <csignal>
 #include <cstdint>
@@ -10,6 +12,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +38,33 @@ int check(int ranks) {
       }
   std::printf("%d bytes are missing\n", missing);
   return missing == 0 ? 0 : 1;
+}
+
+// Ends the program from the middle of a put.
+class Aborting final : public forebay::Stager {
+ public:
+  void* reserve(std::int64_t bytes) override {
+    memory_.resize(static_cast<std::size_t>(bytes));
+    return memory_.data();
+  }
+  void release() noexcept override {}
+  void begin(int, std::int64_t first, std::int64_t, void*) override {
+    if (first > 256) MPI_Abort(MPI_COMM_WORLD, 3);  // not the first pieces, which come before any copy
+  }
+  void finish(int) override {}
+
+ private:
+  std::vector<char> memory_;
+};
+
+void abort_in_a_put() {
+  forebay::File file(MPI_COMM_SELF, "other.dat", FOREBAY_RDWR | FOREBAY_CREATE);
+  const std::vector<double> older(3, 1);  // in the segment that the next put is in the middle of
+  file.put({.offset = 2048}, std::span(older));
+  forebay::Puts puts;
+  puts.staging_bytes(2048);
+  puts.add({.shape = {8192}, .count = {4096}, .stride = {2}}, 8, {4096}, std::make_unique<Aborting>());
+  file.put(puts);
 }
 
 }  // namespace
@@ -61,6 +92,7 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, 3);
     sleep(60);
   }
+  if (how == "abort_in_put") abort_in_a_put();
   if (how == "signal") raise(SIGTERM);
   if (how == "exit") std::exit(0);
   MPI_Finalize();
