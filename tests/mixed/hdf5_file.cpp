@@ -88,6 +88,8 @@ class Hdf5File : public OpenFile {
     std::vector<hsize_t> size = sizes(array.shape);
     size[0] = static_cast<hsize_t>(first);
     must(H5Dset_extent(set(array), size.data()), "H5Dset_extent");
+    // Chunks that a smaller extent cuts stay in each rank's cache, and HDF5 would write them over later data.
+    if (first < array.shape[0]) let_go(array.name);
     team_.meet();
   }
 
