@@ -37,10 +37,6 @@ constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 }  // namespace
 
-std::int64_t pool_bound(const Settings& settings) {
-  return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
-}
-
 std::int64_t most_of_small_call(const Settings& settings) {
   return std::max(kSmallCall, pool_bound(settings) / 16);
 }

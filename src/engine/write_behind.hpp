@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/counters.hpp"
+#include "base/memory_account.hpp"
 #include "base/settings.hpp"
 #include "engine/bypass.hpp"
 #include "engine/termination.hpp"
@@ -15,10 +16,9 @@
 
 namespace forebay {
 
-/// What a rank may keep, in bytes, and how much of that a collective call may have from a rank to be kept:
-/// more pays for a flush of its own, since one copy more of its bytes costs what merging it would save
-/// (measured on one node).
-std::int64_t pool_bound(const Settings& settings);
+/// How much of what a rank may keep (pool_bound) a collective call may have from a rank to be kept: more pays
+/// for a flush of its own, since one copy more of its bytes costs what merging it would save (measured on one
+/// node).
 std::int64_t most_of_small_call(const Settings& settings);
 
 /// A number in the file that counts what is kept: big-endian, `width` bytes.
