@@ -87,7 +87,8 @@ FOREBAY_TCIO_API int tcio_read(tcio_file file, void* data, int64_t bytes);
 FOREBAY_TCIO_API int tcio_fetch(tcio_file file);
 
 /** Collective: the same together, so that what the ranks read comes in few large reads; and what any rank
- * wrote before it is seen, as after tcio_flush. */
+ * wrote before it is seen, as after tcio_flush, by every read since this rank's last tcio_fetch or collective
+ * call. (In a file that is written, too, each of them is noted until then in 56 bytes, regular series once.) */
 FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
 
 /**

@@ -18,6 +18,7 @@ class PendingReads {
   explicit PendingReads(std::int64_t unit) : unit_(unit), most_(most_of(unit)) {}
 
   bool empty() const { return runs_.empty(); }
+  const std::vector<Run>& runs() const { return runs_; }
   /// A range that holds all that is read.
   Extent hull() const { return empty() ? Extent{} : hull_; }
   /// The segment in which reads may be added; of no meaning where nothing is pending.

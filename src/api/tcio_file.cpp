@@ -1,7 +1,6 @@
 // How bytes move between the program, level 1 and the core.
 #include "api/tcio_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,13 +31,11 @@ File::File(std::unique_ptr<CoreFile> core, Access access, bool buffering)
       access_(access),
       level1_(core_->segment_bytes()),
       reads_(core_->segment_bytes()),
-      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {
-  if (access_.writes) fd_ = ::open(plain_path(core_->path()).c_str(), O_WRONLY | O_CLOEXEC);
-}
+      remembers_(access.reads && access.writes && core_->ranks() > 1),
+      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {}
 
 File::~File() {
   unwatch(*this);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 // ---- writes ----
@@ -47,7 +44,10 @@ File::~File() {
 Status File::begin_writing(Extent range) {
   if (!watching_) watch(*this);
   watching_ = true;
-  if (!reads_.empty() && meet(reads_.hull(), range)) return fetch();
+  if (!reads_.empty() && meet(reads_.hull(), range)) {
+    if (Status status = fill_early(); !status.ok()) return status;
+  }
+  if (meet(early_.hull(), range)) early_.written(range);
   return {};
 }
 
@@ -57,6 +57,7 @@ Status File::move_on() {
   RunCursor<Level1> cursor(level1_);
   MemorySource source(level1_.memory());
   const Put put{&cursor, &source};
+  wrote_ = true;
   Status status = core_->write({&put, 1});
   // What could not be written stays for the next try.
   if (status.ok()) level1_.clear();
@@ -77,6 +78,7 @@ Status File::write_past(std::int64_t offset, const void* data, std::int64_t byte
   RunCursor<OneRun> cursor(run);
   MemorySource source(data);
   const Put put{&cursor, &source};
+  wrote_ = true;
   return core_->write({&put, 1});
 }
 
@@ -109,7 +111,19 @@ Status File::write_parts(std::int64_t offset, const void* data, std::int64_t byt
 
 // ---- reads ----
 
-Status File::fetch() {
+void File::remember(const Run& run) {
+  if (remembers_) early_.add(run);
+}
+
+// Before the program asks for it: the list has to make room, or this rank writes there next.
+Status File::fill_early() {
+  if (remembers_) {
+    for (const Run& run : reads_.runs()) early_.add(run);
+  }
+  return fill();
+}
+
+Status File::fill() {
   if (reads_.empty()) return {};
   if (meet(reads_.hull(), level1_.hull())) {
     if (Status status = move_on(); !status.ok()) return status;
@@ -128,12 +142,13 @@ Status File::read_at(std::int64_t offset, void* data, std::int64_t bytes) {
     RunCursor<OneRun> cursor(run);
     MemorySink sink(to);
     const Get get{&cursor, &sink};
+    remember({offset, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to)), bytes});
     return core_->read({&get, 1});
   }
   for (;;) {
     if (const Extent segment = reads_.segment();
         reads_.empty() || offset < segment.begin || offset >= segment.end || !reads_.room()) {
-      if (Status status = fetch(); !status.ok()) return status;
+      if (Status status = fill_early(); !status.ok()) return status;
       reads_.align(offset);
     }
     const std::int64_t part = std::min(bytes, reads_.segment().end - offset);
@@ -154,7 +169,13 @@ Status File::settle() {
 Status File::fetch_all() {
   // Also what this rank wrote elsewhere: others may read it.
   Status status = move_on();
+  int wrote = wrote_ ? 1 : 0;
+  if (access_.writes) MPI_Allreduce(MPI_IN_PLACE, &wrote, 1, MPI_INT, MPI_MAX, core_->comm());
   status.update(reads_.fill(*core_, true));
+  // All that anybody wrote is in the file now, and nobody writes before all have read.
+  if (wrote != 0 && !early_.empty()) status.update(early_.read_again(*core_, level1_.unit()));
+  early_.clear();
+  if (status.ok()) wrote_ = false;
   return agree_outcome(core_->comm(), status);
 }
 
@@ -164,7 +185,7 @@ Status File::flush() {
   status.update(core_->flush());
   // Also a meeting in strict mode, where the core has nothing to do.
   status = agree_outcome(core_->comm(), status);
-  if (status.ok()) end_ = 0;
+  if (status.ok()) end_ = 0, wrote_ = false;
   return status;
 }
 
@@ -173,7 +194,7 @@ Status File::sync() {
   watching_ = false;
   status.update(core_->sync());
   status = agree_outcome(core_->comm(), status);
-  if (status.ok()) end_ = 0;
+  if (status.ok()) end_ = 0, wrote_ = false;
   return status;
 }
 
@@ -230,7 +251,7 @@ void File::write_out(bool in_signal) noexcept {
     Run run = level1_[i];
     while (run.length > 0) {
       const ssize_t n =
-          ::pwrite(fd_, level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
+          ::pwrite(core_->descriptor(), level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         say_not_written(path().c_str());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "api/early_reads.hpp"
 #include "api/level1.hpp"
 #include "api/pending_reads.hpp"
 #include "base/status.hpp"
@@ -43,7 +44,7 @@ class File final : public Holder {
   bool write_piece(std::int64_t offset, const void* data, std::int64_t bytes) {
     const Extent segment = level1_.segment();
     if (offset < segment.begin || bytes > segment.end - offset || bytes >= past_bytes_ || bytes == 0 ||
-        !level1_.room() || !watching_ || !reads_.empty())
+        !level1_.room() || !watching_ || !reads_.empty() || !early_.empty())
       return false;
     level1_.copy(offset, data, bytes);
     if (offset + bytes > end_) end_ = offset + bytes;
@@ -61,7 +62,11 @@ class File final : public Holder {
   void move_to(std::int64_t position) { position_ = position; }
   Status size(std::int64_t& bytes);
 
-  Status fetch();
+  Status fetch() {
+    Status status = fill();
+    early_.clear();
+    return status;
+  }
   /// Collective, and the four below as well.
   Status fetch_all();
   Status flush();
@@ -74,6 +79,9 @@ class File final : public Holder {
 
  private:
   Status begin_writing(Extent range);
+  Status fill();
+  Status fill_early();
+  void remember(const Run& run);
   Status write_parts(std::int64_t offset, const void* data, std::int64_t bytes);
   Status write_past(std::int64_t offset, const void* data, std::int64_t bytes);
   Status move_on();
@@ -85,11 +93,13 @@ class File final : public Holder {
   Access access_;
   Level1 level1_;
   PendingReads reads_;
+  EarlyReads early_;
+  bool remembers_;     // other ranks may write what was read early
+  bool wrote_ = false;  // since all met
   std::int64_t past_bytes_;  // writes and reads of at least so many bytes gain nothing from level 1
   std::int64_t position_ = 0;
   std::int64_t end_ = 0;  // of what this rank wrote since the last flush
   bool watching_ = false;
-  int fd_ = -1;  // for the end of the process
 };
 
 }  // namespace forebay::tcio

@@ -285,6 +285,55 @@ void holes_stay(const char* ranks_per_node) {
   }
 }
 
+// What other ranks write between a read and tcio_fetch_all is seen, wherever pieces lie, and what this rank
+// writes in between is not.
+void fetch_all_sees(const char* mode, const char* ranks_per_node) {
+  constexpr int64_t unit = 4096, pieces = 40;
+  fresh("fetch_all.dat");
+  tcio_file file = open_file("fetch_all.dat", TCIO_CREATE | TCIO_RDWR,
+                             {{"forebay_mode", mode},
+                              {"forebay_ranks_per_node", ranks_per_node},
+                              {"forebay_segment_bytes", "4k"},
+                              {"forebay_stripe_bytes", "4k"}});
+  // Across the edges of segments and stripes, and far from them; each rank has a share of the file.
+  const int64_t share = 4 * pieces * unit;
+  const auto place = [&](int who, int64_t i) { return who * share + i * 3 * unit - (i > 0 ? 4 : 0); };
+  const auto value = [](int who, int64_t i, int turn) { return 1000000 * turn + 1000 * who + i + 1; };
+  const int other = (rank + 1) % ranks;
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t v = value(rank, i, 1);
+    OK(tcio_write_at(file, place(rank, i), &v, 8));
+  }
+  OK(tcio_flush(file));
+  for (int turn = 2; turn < 4; ++turn) {
+    std::vector<int64_t> theirs(pieces), own(pieces);
+    std::vector<char> large(5 * unit);  // at once, and over several of them
+    for (int64_t i = 0; i < pieces; ++i) {
+      const auto at = static_cast<std::size_t>(turn == 2 ? i : pieces - 1 - i);
+      OK(tcio_read_at(file, place(other, static_cast<int64_t>(at)), &theirs[at], 8));
+      OK(tcio_read_at(file, place(rank, i), &own[static_cast<std::size_t>(i)], 8));
+    }
+    OK(tcio_read_at(file, place(other, 2), large.data(), 5 * unit));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int64_t i = 0; i < pieces; ++i) {
+      const int64_t v = value(rank, i, turn);
+      OK(tcio_write_at(file, place(rank, i), &v, 8));
+    }
+    OK(tcio_fetch_all(file));
+    for (int64_t i = 0; i < pieces; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      CHECK(theirs[at] == value(other, i, ranks > 1 ? turn : turn - 1));
+      CHECK(own[at] == value(rank, i, turn - 1));
+    }
+    for (int64_t i = 2; i < 4; ++i) {
+      int64_t got = 0;
+      std::memcpy(&got, large.data() + (place(other, i) - place(other, 2)), 8);
+      CHECK(got == value(other, i, ranks > 1 ? turn : turn - 1));
+    }
+  }
+  OK(tcio_close(&file));
+}
+
 void past_two_gib() {
   fresh("far.dat");
   constexpr int64_t far = (int64_t{3} << 31) - 2;
@@ -329,6 +378,10 @@ int main(int argc, char** argv) {
   part("long and short between nodes", [] { long_and_short("2"); });
   part("holes stay", [] { holes_stay("0"); });
   part("holes stay between nodes", [] { holes_stay("1"); });
+  for (const char* mode : {"commit", "strict"}) {
+    part("fetch all", [&] { fetch_all_sees(mode, "0"); });
+    part("fetch all between nodes", [&] { fetch_all_sees(mode, "1"); });
+  }
   part("past two GiB", past_two_gib);
   part("left open", left_open);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -24,6 +24,7 @@ int failures = 0;
 
 struct Expected {
   std::vector<unsigned char> got, want;
+  int64_t begin = -1;  // of what others may write until tcio_fetch_all, which sees it
 };
 
 /// What one program does; all ranks play all of it in their images, and their own part in the file.
@@ -60,6 +61,7 @@ class Program {
     open(TCIO_CREATE | TCIO_RDWR);
     for (int phase = 0; phase < phases_; ++phase) {
       share_out();
+      meeting_ = dice_.below(8);
       for (int who = 0; who < ranks; ++who) {
         const int64_t calls = dice_.one_in(4) ? 0 : dice_.below(40);
         for (int64_t i = 0; i < calls; ++i) call(who);
@@ -74,6 +76,7 @@ class Program {
 
  private:
   static constexpr const char* path = "tcio_random.dat";
+  static constexpr int64_t kFetchAll = 4;
 
   void fail(const std::string& what) {
     if (failures < 3) std::fprintf(stderr, "seed %u rank %d: %s\n", seed_, rank, what.c_str());
@@ -105,12 +108,13 @@ class Program {
     for (int& owner : owners_) owner = static_cast<int>(dice_.below(ranks + 1)) - 1;
   }
 
-  // A range in one block that `who` may read, or write; empty where none was found.
+  // A range in one block that `who` may read, or write. What another one writes may be read where
+  // tcio_fetch_all ends the phase.
   bool find_range(int who, bool to_write, int64_t& begin, int64_t& end) {
     for (int tries = 0; tries < 20; ++tries) {
       const int64_t block = dice_.below(static_cast<int64_t>(owners_.size()));
       const int owner = owners_[static_cast<std::size_t>(block)];
-      if (owner != who && (to_write || owner >= 0)) continue;
+      if (owner != who && (to_write || (owner >= 0 && meeting_ != kFetchAll))) continue;
       const int64_t low = block * width_, high = std::min(low + width_, length_);
       begin = dice_.between(low, high - 1);
       end = dice_.one_in(3) ? high : dice_.between(begin, std::min(high, begin + 40));
@@ -143,6 +147,8 @@ class Program {
       if (!find_range(who, false, begin, end) || who != rank) return;
       reads_.emplace_back();
       Expected& read = reads_.back();
+      const int owner = owners_[static_cast<std::size_t>(begin / width_)];
+      if (owner >= 0 && owner != rank && end > begin) read.begin = begin;
       read.want.assign(image_.begin() + begin, image_.begin() + end);
       read.got.assign(read.want.size(), 0xEE);
       if (kind == 9) {
@@ -155,6 +161,7 @@ class Program {
     } else if (kind == 10) {
       if (who != rank) return;
       must(tcio_fetch(file_), "fetch");
+      reads_.remove_if([](const Expected& read) { return read.begin >= 0; });  // some of it, or nothing
       check_reads();
     } else {
       if (who != rank) return;
@@ -168,13 +175,18 @@ class Program {
   }
 
   void meet() {
-    const int64_t kind = dice_.below(8);
+    const int64_t kind = meeting_;
     if (kind <= 2) {
       must(tcio_flush(file_), "flush");
     } else if (kind == 3) {
       must(tcio_sync(file_), "sync");
-    } else if (kind == 4) {
+    } else if (kind == kFetchAll) {
       must(tcio_fetch_all(file_), "fetch_all");
+      for (Expected& read : reads_) {
+        if (read.begin < 0) continue;
+        const auto at = image_.begin() + read.begin;
+        read.want.assign(at, at + static_cast<int64_t>(read.got.size()));
+      }
     } else if (kind == 5) {
       const int64_t cut = base_ + dice_.below(length_ + 100);
       must(tcio_set_size(file_, cut), "set_size");
@@ -240,6 +252,7 @@ class Program {
   std::vector<unsigned char> image_;
   int64_t width_ = 1;
   std::vector<int> owners_;
+  int64_t meeting_ = 0;  // what ends the phase
   tcio_file file_ = TCIO_FILE_NULL;
   int64_t position_ = 0;
   std::list<Expected> reads_;
