@@ -175,6 +175,7 @@ class Hdf5File : public OpenFile {
   // Boxes one by one, or their union; in a collective call always the union, empty where there is none.
   template <class Move>
   void each(const Array& array, const Access& access, Dice& dice, Move&& move) {
+    set(array);  // by all ranks: what is open on some only, a collective H5Ldelete stumbles over
     const std::vector<Box>& boxes = access.boxes[static_cast<std::size_t>(team_.me())];
     if (access.together || dice.one_in(2)) {
       transfer_boxes(array, boxes, move);

@@ -80,7 +80,7 @@ Meeting needed(const Array& array, const Access& access, std::uint32_t epoch) {
   return meeting;
 }
 
-void note(Array& array, const Access& access, std::uint32_t epoch, std::uint64_t id) {
+void note(Array& array, const Access& access, std::uint32_t epoch) {
   for (std::size_t rank = 0; rank < access.boxes.size(); ++rank) {
     for (const Box& box : access.boxes[rank]) {
       for (const std::size_t c : cells_of(array, box)) {
@@ -94,11 +94,20 @@ void note(Array& array, const Access& access, std::uint32_t epoch, std::uint64_t
         cell.alone = cell.alone || !access.together;
         if (access.writing) {
           cell.writer = static_cast<std::int8_t>(rank);
-          cell.value = value_of(id, c, array.bytes);
-          cell.known = true;
         } else {
           cell.readers |= 1u << rank;
         }
+      }
+    }
+  }
+}
+
+void set_values(Array& array, const Access& access, std::uint64_t id) {
+  for (const auto& part : access.boxes) {
+    for (const Box& box : part) {
+      for (const std::size_t c : cells_of(array, box)) {
+        array.cells[c].value = value_of(id, c, array.bytes);
+        array.cells[c].known = true;
       }
     }
   }

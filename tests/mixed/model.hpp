@@ -68,8 +68,10 @@ struct Access {
 enum class Meeting { none, light, full };
 /// Light: all that meets was in collective calls, so ranks only have to call one after the other.
 Meeting needed(const Array& array, const Access& access, std::uint32_t epoch);
-/// Notes it; what is written is value_of(id, cell, bytes).
-void note(Array& array, const Access& access, std::uint32_t epoch, std::uint64_t id);
+/// Notes who was where.
+void note(Array& array, const Access& access, std::uint32_t epoch);
+/// What is written is value_of(id, cell, bytes).
+void set_values(Array& array, const Access& access, std::uint64_t id);
 void note_light_meeting(Array& array, std::uint32_t epoch);
 
 int64_t value_of(std::uint64_t id, std::size_t cell, int bytes);

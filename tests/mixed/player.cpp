@@ -296,9 +296,14 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
   } else {
     with(file, [&](OpenFile& o) { posted ? o.post_get(*array, access, way) : o.get(*array, access, way); });
   }
-  note(*array, access, file.epoch, id);
-  if (posted) array->busy = true;
+  if (posted) {
+    array->busy = true;
+    file.pending.push_back({array, access});
+  } else {
+    note(*array, access, file.epoch);
+  }
   if (!writing) return;
+  set_values(*array, access, id);
   if (is_raw(file.kind)) file.size = std::max(file.size, end_of(*array, access));
   int64_t end = 0;
   for (const auto& part : access.boxes) {
@@ -316,12 +321,16 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
 
 void Player::finish_pending(File& file) {
   if (file.kind != Kind::pnetcdf) return;
-  const bool any = std::any_of(file.arrays.begin(), file.arrays.end(), [](const auto& array) { return array->busy; });
   const std::uint64_t way = file.dice.next() >> 1;
-  if (!any) return;
+  if (file.pending.empty()) return;
   say(file, file.independent ? "wait" : "wait_all");
   with(file, [&](OpenFile& o) { o.wait(!file.independent, way); });
-  for (const auto& array : file.arrays) array->busy = false;
+  for (Pending& pending : file.pending) {  // now they happen
+    pending.array->busy = false;
+    pending.access.together = !file.independent;
+    note(*pending.array, pending.access, file.epoch);
+  }
+  file.pending.clear();
   grow_records(file, std::max(file.records, file.pending_records));
   if (!file.independent) file.agreed_records = file.records;
 }

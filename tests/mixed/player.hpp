@@ -41,6 +41,10 @@ class Player {
   void check_by_libraries();
 
  private:
+  struct Pending {
+    Array* array;
+    Access access;
+  };
   struct File {
     int number = 0;
     Kind kind = Kind::tcio;
@@ -51,6 +55,7 @@ class Player {
     int64_t size = 0;         // raw files
     int64_t records = 0, agreed_records = 0, pending_records = 0;
     bool created = false, is_open = false, writable = false, independent = false, relative = false;
+    std::vector<Pending> pending;
     std::uint32_t epoch = 1;
     Team team;
     std::unique_ptr<OpenFile> file;  // of members, while it is open
