@@ -247,6 +247,15 @@ Array* Player::pick(File& file, bool reading) {
   return some.empty() ? nullptr : file.dice.pick(some);
 }
 
+// MPI-IO may leave anything between what it writes behind the end of a file.
+void Player::forget_behind(File& file, int64_t size) {
+  for (const auto& array : file.arrays) {
+    for (std::size_t c = 0; c < array->cells.size(); ++c) {
+      if (array->offset + (static_cast<int64_t>(c) + 1) * array->bytes > size) array->cells[c].known = false;
+    }
+  }
+}
+
 void Player::grow_records(File& file, int64_t records) {
   if (records <= file.records) return;
   file.records = records;
@@ -303,6 +312,7 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
     note(*array, access, file.epoch);
   }
   if (!writing) return;
+  if (file.kind == Kind::mpiio) forget_behind(file, file.size);
   set_values(*array, access, id);
   if (is_raw(file.kind)) file.size = std::max(file.size, end_of(*array, access));
   int64_t end = 0;

@@ -83,6 +83,7 @@ class Player {
   void make_communicators();
 
   Array* pick(File& file, bool reading);
+  static void forget_behind(File& file, int64_t size);
   void grow_records(File& file, int64_t records);
   void say(const File& file, const std::string& what) const;
   template <class Act>
