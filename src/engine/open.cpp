@@ -12,12 +12,10 @@
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
-
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
-void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 18> v{s.enabled,
+void share_settings(MPI_Comm comm, Settings& s, SetChoice& choice) {
+  std::array<std::int64_t, 18 + SetChoice::kCount> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -35,7 +33,9 @@ void share_settings(MPI_Comm comm, Settings& s) {
                                  static_cast<std::int64_t>(s.metadata),
                                  s.segment_bytes,
                                  s.segments};
+  std::copy(choice.values.begin(), choice.values.end(), v.end() - SetChoice::kCount);
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
+  std::copy(v.end() - SetChoice::kCount, v.end(), choice.values.begin());
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
   s.storage = static_cast<StorageKind>(v[2]);
@@ -83,17 +83,11 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   s.options = options;
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.settings = options.settings;
-  MPI_Comm_dup(comm, s.comm.address());
-  MPI_Comm_set_errhandler(s.comm.get(),
-                          MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
-  share_settings(s.comm.get(), s.settings);
-  s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
-  if (s.settings.aggregators_per_node == 0 && s.settings.aggregators > 0) {
-    // cb_nodes counts those of the whole file.
-    const int nodes = s.nodes->topology().nodes;
-    s.nodes =
-        NodeSet::get(s.comm.get(), s.settings.ranks_per_node, (s.settings.aggregators + nodes - 1) / nodes);
-  }
+  SetChoice choice;
+  if (mpi::rank(comm) == 0) choice = Seat::choose(comm, s.wish());
+  share_settings(comm, s.settings, choice);
+  s.take(Seat(comm, s.wish(), choice));
+  s.comm = s.seat.take_comm(comm);
 
   Status status;
   const int error =
@@ -118,14 +112,15 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
 
-  s.layout = Layout(offer.values[Offer::kStripe], offer.values[Offer::kRound], s.nodes->topology().owners());
+  const std::span<const std::int64_t> memory(offer.values.data() + Offer::kMemory, State::kMemoryOffers);
+  const std::int64_t stripe = offer.values[Offer::kStripe];
+  s.layout = s.fit(stripe, s.wanted_round(stripe), memory[State::kRoundThatFits]);
+  s.share_to_keep = memory[State::kShare];
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
   status = s.open_storage(std::move(offer));
   if (writable) {
     // Collective with its own agreement: a rank whose storage failed still takes part.
-    Window* window = nullptr;
-    status.update(s.nodes->window(s.layout.round_bytes(), window));
-    if (window != nullptr && s.nodes->topology().local_rank == 0) s.counters.window_bytes = window->bytes;
+    status.update(s.make_window(memory));
   }
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
@@ -141,6 +136,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     s.file.reset();
     return status;
   }
+  s.seat.let_go();
   out = std::move(file);
   return {};
 }
@@ -151,21 +147,13 @@ CoreFile::State::Offer CoreFile::State::offer(bool opened, bool writable) {
   offer.values[Offer::kWell] = opened ? 1 : 0;
   const std::string path = plain_path(options.path);
   if (opened && mpi::rank(comm.get()) == 0) {
-    const Topology& t = nodes->topology();
     std::int64_t stripe = settings.stripe_bytes;
     if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
     if (stripe <= 0) stripe = preferred_unit(path);
     if (stripe <= 0) stripe = kDefaultStripe;
-    // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
-    // buffer.
-    const double ranks = t.least_local_ranks;
-    const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
-    const std::int64_t wanted =
-        settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
     offer.values[Offer::kStripe] = stripe;
-    offer.values[Offer::kRound] = choose_round_bytes(stripe, t.owners(), wanted,
-                                                     std::min(kMostRound, static_cast<std::int64_t>(share)));
   }
+  offer_memory({offer.values.data() + Offer::kMemory, kMemoryOffers});
   if (settings.storage != StorageKind::posix && settings.storage != StorageKind::automatic) return offer;
   const bool chosen = settings.storage == StorageKind::posix;
   const bool safe = chosen ? coherent_file_system(path, offer.kind) : local_file_system(path);
