@@ -16,7 +16,6 @@
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
 #include "engine/window_use.hpp"
-#include "storage/mpiio.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -42,7 +41,6 @@ CoreFile::~CoreFile() {
   }
   state_->behind.reset();
   state_->on_node.reset();
-  if (state_->file) state_->file.reset();
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
@@ -214,7 +212,7 @@ Flush CoreFile::State::flush_over(Window& window) {
   flush.node = t.node;
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
-  flush.fill_holes = readable;
+  flush.fill_holes = readable && file.fills_holes();
   return flush;
 }
 
@@ -262,18 +260,11 @@ void CoreFile::meet() {
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
-  MPI_Offset size = 0;
-  const int error = MPI_File_get_size(state_->file.get(), &size);
-  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + path());
-  bytes = size;
-  return {};
+  return state_->file.size(bytes);
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {
-  const int error = MPI_File_set_size(state_->file.get(), bytes);
-  Status status;
-  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
-  return agree_outcome(state_->comm.get(), status);
+  return agree_outcome(state_->comm.get(), state_->file.set_size(state_->comm.get(), bytes));
 }
 
 void CoreFile::defer(Status failure) {
@@ -282,12 +273,10 @@ void CoreFile::defer(Status failure) {
 
 Status CoreFile::sync() {
   const Status flushed = flush();
-  // MPI refuses it where nothing can have been written.
-  const bool writable = (state_->options.amode & MPI_MODE_RDONLY) == 0;
-  const int error = writable ? MPI_File_sync(state_->file.get()) : MPI_SUCCESS;
+  Status synced = state_->file.sync();
   Status status = state_->deferred;
   status.update(flushed);
-  if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));
+  status.update(std::move(synced));
   return agree_outcome(state_->comm.get(), status);
 }
 
@@ -304,11 +293,8 @@ Status CoreFile::close() {
   }
   s.behind.reset();
   s.on_node.reset();
-  s.storage.reset();
-  if (s.file) {
-    const int error = s.file.reset();
-    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + s.options.path));
-  }
+  s.storage = nullptr;
+  status.update(s.file.close());
   // In one message with what becomes of the set of windows.
   const auto vote = s.seat.vote();
   std::array<std::int64_t, Seat::kVotes + 1> values{};
@@ -335,7 +321,10 @@ MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }
 MPI_File CoreFile::handle() const {
-  return state_->file.get();
+  return state_->file.handle();
+}
+int CoreFile::descriptor() const {
+  return state_->file.descriptor();
 }
 int CoreFile::rank() const {
   return mpi::rank(state_->comm.get());

@@ -18,13 +18,11 @@
 #include "layout/layout.hpp"
 #include "mpi/handles.hpp"
 #include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
 inline constexpr std::int64_t kDefaultStripe = 512 << 10;
-/// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path.
-std::string plain_path(const std::string& path);
-
 inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
 
 struct CoreFile::State {
@@ -35,15 +33,14 @@ struct CoreFile::State {
   bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
   mpi::Comm comm;
-  mpi::File file;
-  std::unique_ptr<Storage> storage;
+  StoredFile file;
+  Storage* storage = nullptr;  ///< the file's, while it is open
   Layout layout{kDefaultStripe, kDefaultStripe, 1};
   Counters counters;
   Bypass bypass;
   Guess guess;
   Status deferred;
   bool readable = true;
-  bool local = false;  ///< the file lies on this machine, and storage goes there without detours
   // in commit mode one of these
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
@@ -63,17 +60,9 @@ struct CoreFile::State {
   SetWish wish() const;
 
   // open.cpp
-  /// What a rank brings to the agreement on a file that it has opened, or not.
-  struct Offer {
-    enum : std::size_t { kWell, kStripe, kSafe, kPosix, kMemory, kCount = kMemory + kMemoryOffers };
-    std::array<std::int64_t, kCount> values{};  ///< of which the least is taken
-    std::unique_ptr<Storage> posix;
-    std::string kind;  ///< of its file system
-    Status status;     ///< of opening it for pwrite
-  };
-  Offer offer(bool opened, bool writable);
-  Status open_storage(Offer offer);
-  Status take_posix(const std::string& path, Offer offer);
+  std::int64_t choose_stripe() const;
+  /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
+  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory);
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);

@@ -6,16 +6,15 @@
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
-#include "storage/mpiio.hpp"
-#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 namespace {
 
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
-void share_settings(MPI_Comm comm, Settings& s, SetChoice& choice) {
-  std::array<std::int64_t, 18 + SetChoice::kCount> v{s.enabled,
+void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& choice) {
+  std::array<std::int64_t, 19 + SetChoice::kCount> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -32,7 +31,8 @@ void share_settings(MPI_Comm comm, Settings& s, SetChoice& choice) {
                                  s.commit_seconds,
                                  static_cast<std::int64_t>(s.metadata),
                                  s.segment_bytes,
-                                 s.segments};
+                                 s.segments,
+                                 led};
   std::copy(choice.values.begin(), choice.values.end(), v.end() - SetChoice::kCount);
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   std::copy(v.end() - SetChoice::kCount, v.end(), choice.values.begin());
@@ -53,6 +53,7 @@ void share_settings(MPI_Comm comm, Settings& s, SetChoice& choice) {
   s.metadata = static_cast<Metadata>(v[15]);
   s.segment_bytes = v[16];
   s.segments = static_cast<int>(v[17]);
+  led = v[18];
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers
@@ -60,7 +61,8 @@ void share_settings(MPI_Comm comm, Settings& s, SetChoice& choice) {
 
 std::int64_t info_number(MPI_File file, const char* key) {
   MPI_Info info = MPI_INFO_NULL;
-  if (MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return 0;
+  if (file == MPI_FILE_NULL || MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
+    return 0;
   const mpi::Info owner(info);
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};
   int found = 0;
@@ -70,70 +72,45 @@ std::int64_t info_number(MPI_File file, const char* key) {
 
 }  // namespace
 
-// A colon after a slash is part of a name.
-std::string plain_path(const std::string& path) {
-  const std::size_t colon = path.find(':');
-  if (colon == std::string::npos || colon < 2 || path.find('/') < colon) return path;
-  return path.substr(colon + 1);
-}
-
 Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
   std::unique_ptr<CoreFile> file(new CoreFile);
   State& s = *file->state_;
   s.options = options;
   s.options.info = MPI_INFO_NULL;  // the caller may free it
+  s.options.opened = nullptr;
   s.settings = options.settings;
+  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
+  s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
+  StoredFile::Request request{options.path,         options.amode, options.info,
+                              options.needs_handle, false,         options.opened};
+  std::int64_t led = 0;
   SetChoice choice;
-  if (mpi::rank(comm) == 0) choice = Seat::choose(comm, s.wish());
-  share_settings(comm, s.settings, choice);
+  if (mpi::rank(comm) == 0) {
+    led = s.file.lead(request, s.settings);
+    choice = Seat::choose(comm, s.wish());
+  }
+  share_settings(comm, s.settings, led, choice);
   s.take(Seat(comm, s.wish(), choice));
   s.comm = s.seat.take_comm(comm);
-
-  Status status;
-  const int error =
-      MPI_File_open(s.comm.get(), options.path.c_str(), options.amode, options.info, s.file.address());
-  if (error != MPI_SUCCESS) {
-    *s.file.address() = MPI_FILE_NULL;
-    status = from_mpi(error, "cannot open " + options.path);
-  }
-  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
-  using Offer = State::Offer;
-  Offer offer = s.offer(status.ok(), writable);
-  // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
-  // files is nothing but messages.
-  MPI_Allreduce(MPI_IN_PLACE, offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T,
-                MPI_MIN, s.comm.get());
-  if (offer.values[Offer::kWell] == 0) {
-    status = spread_failure(s.comm.get(), status);
-    (void)s.file.release();  // closing is collective, and some have nothing to close
-    return status;
-  }
+  if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
+    s.settings.mode = Mode::strict;
+  request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
+  std::array<std::int64_t, State::kMemoryOffers> memory{};
+  Status status = s.open_stored(request, led, memory);
+  if (!status.ok()) return status;
 
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
-
-  const std::span<const std::int64_t> memory(offer.values.data() + Offer::kMemory, State::kMemoryOffers);
-  const std::int64_t stripe = offer.values[Offer::kStripe];
-  s.layout = s.fit(stripe, s.wanted_round(stripe), memory[State::kRoundThatFits]);
-  s.share_to_keep = memory[State::kShare];
-  s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
-  status = s.open_storage(std::move(offer));
   if (writable) {
     // Collective with its own agreement: a rank whose storage failed still takes part.
     status.update(s.make_window(memory));
   }
-  if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
-    s.settings.mode = Mode::strict;
-  if (s.settings.mode == Mode::commit) {
-    // Also where this rank has failed: the others would wait for it.
-    status = agree_outcome(s.comm.get(), status);
-    if (status.ok()) status = s.start_keeping();
-  }
+  if (status.ok() && s.settings.mode == Mode::commit) status = s.start_keeping();
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
     s.behind.reset();
     s.on_node.reset();
-    s.storage.reset();
-    s.file.reset();
+    s.storage = nullptr;
+    (void)s.file.close();
     return status;
   }
   s.seat.let_go();
@@ -141,61 +118,48 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   return {};
 }
 
-CoreFile::State::Offer CoreFile::State::offer(bool opened, bool writable) {
-  Offer offer;
-  offer.values.fill(kNoOffset);  // of rank 0 alone: how the file is cut
-  offer.values[Offer::kWell] = opened ? 1 : 0;
-  const std::string path = plain_path(options.path);
-  if (opened && mpi::rank(comm.get()) == 0) {
-    std::int64_t stripe = settings.stripe_bytes;
-    if (stripe <= 0) stripe = info_number(file.get(), "striping_unit");
-    if (stripe <= 0) stripe = preferred_unit(path);
-    if (stripe <= 0) stripe = kDefaultStripe;
-    offer.values[Offer::kStripe] = stripe;
+Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
+                                    std::span<std::int64_t> memory) {
+  const Topology& t = nodes->topology();
+  const bool first = mpi::rank(comm.get()) == 0;
+  file.open(comm.get(), request, settings, led);
+  // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
+  // files is nothing but messages.
+  enum : std::size_t { kStripe = StoredFile::kOffer, kMemory, kCount = kMemory + kMemoryOffers };
+  std::array<std::int64_t, kCount> values{};
+  file.offer(values);
+  values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
+  offer_memory({values.data() + kMemory, kMemoryOffers});
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
+  std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
+  if (!StoredFile::opened(values)) {
+    Status status = spread_failure(comm.get(), file.status());
+    file.give_up();
+    return status;
   }
-  offer_memory({offer.values.data() + Offer::kMemory, kMemoryOffers});
-  if (settings.storage != StorageKind::posix && settings.storage != StorageKind::automatic) return offer;
-  const bool chosen = settings.storage == StorageKind::posix;
-  const bool safe = chosen ? coherent_file_system(path, offer.kind) : local_file_system(path);
-  offer.values[Offer::kSafe] = safe ? 1 : 0;
-  offer.values[Offer::kPosix] = 0;
-  if (!opened || !safe) return offer;
-  offer.status = open_posix_storage(path, writable, offer.posix);
-  offer.values[Offer::kPosix] = offer.status.ok() ? 1 : 0;
-  return offer;
-}
-
-// By pwrite where that is wanted, or where it is safe for certain and so nothing is lost by it: MPI-IO
-// libraries lock and unlock at each write. All ranks one way: never both on one file.
-Status CoreFile::State::take_posix(const std::string& path, Offer offer) {
-  const bool chosen = settings.storage == StorageKind::posix;
-  const bool safe = offer.values[Offer::kSafe] != 0, all = offer.values[Offer::kPosix] != 0;
-  settings.storage = safe && (chosen || all) ? StorageKind::posix : StorageKind::mpiio;
-  if (settings.storage == StorageKind::posix) {
-    storage = std::move(offer.posix);
-    local = nodes->topology().nodes == 1 && local_file_system(path);
-    return std::move(offer.status);
+  const bool had_handle = file.handle() != MPI_FILE_NULL;
+  Status status = file.settle(comm.get(), t.node, t.nodes, settings, values);
+  if (status = agree_outcome(comm.get(), status); !status.ok()) {
+    (void)file.close();
+    return status;
   }
-  if (chosen && mpi::rank(comm.get()) == 0)
-    warn_once("forebay_storage=posix is not safe on this file system (" + offer.kind + "); " + path +
-              " goes through MPI-IO");
+  if (!had_handle && file.handle() != MPI_FILE_NULL) {
+    // It may know the file system's stripes.
+    if (first) values[kStripe] = choose_stripe();
+    MPI_Bcast(&values[kStripe], 1, MPI_INT64_T, 0, comm.get());
+  }
+  layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
+  share_to_keep = memory[kShare];
+  storage = &file.storage();
   return {};
 }
 
-Status CoreFile::State::open_storage(Offer offer) {
-  const std::string path = plain_path(options.path);
-  if (settings.storage == StorageKind::posix || settings.storage == StorageKind::automatic) {
-    if (Status status = take_posix(path, std::move(offer)); !status.ok()) return status;
-  }
-  if (!storage) storage = make_mpiio_storage(file.get(), path);
-  const int rank = mpi::rank(comm.get());
-  if (settings.storage == StorageKind::failing && (settings.fail_rank < 0 || settings.fail_rank == rank)) {
-    storage = make_failing_storage(std::move(storage), path, settings.fail_after_bytes);
-  }
-  if (settings.delay_usec > 0) {
-    storage = make_delayed_storage(std::move(storage), settings.delay_usec, static_cast<unsigned>(rank + 1));
-  }
-  return {};
+std::int64_t CoreFile::State::choose_stripe() const {
+  if (settings.stripe_bytes > 0) return settings.stripe_bytes;
+  std::int64_t stripe = info_number(file.handle(), "striping_unit");
+  if (stripe <= 0) stripe = file.preferred_unit();
+  return stripe > 0 ? stripe : kDefaultStripe;
 }
 
 }  // namespace forebay

@@ -181,6 +181,7 @@ Status CoreFile::State::do_without_shared_memory(Status why) {
     warn_once("ranks of a node exchange messages instead of sharing memory: " + heard.message() +
               "; make /dev/shm larger, or set forebay_memory_bytes or forebay_window_bytes lower");
   settings.ranks_per_node = 1;
+  settings.link = forebay::Link::message;  // MPI's windows between ranks of a node are shared memory, too
   SetChoice choice;
   if (mpi::rank(comm.get()) == 0) choice = Seat::choose(comm.get(), wish());
   share_choice(comm.get(), choice);
