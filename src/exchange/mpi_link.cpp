@@ -128,9 +128,9 @@ class MpiRail final : public Rail {
   }
 
   // Freeing a window waits for the others, so that ranks which free two in different orders would wait for
-  // ever; and what is left, MPI frees in any order. MPI_Finalize deletes attributes of MPI_COMM_SELF, the last
-  // one first: with one for each window they go in the order in which they came, of whatever library they are.
-  // Files that are closed after that send messages.
+  // ever; and what is left, MPI frees in any order. MPI_Finalize deletes attributes of MPI_COMM_SELF, the
+  // last one first: with one for each window they go in the order in which they came, of whatever library
+  // they are. Files that are closed after that send messages.
   void close_in_turn() {
     if (!mpi::world_works()) return;
     MPI_Comm_create_keyval(

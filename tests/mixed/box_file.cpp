@@ -23,7 +23,8 @@ class BoxFile : public OpenFile {
  public:
   explicit BoxFile(const Opening& opening) : me_(opening.team.me()) {
     const Info info(opening.hints);
-    const int flags = opening.writable ? FOREBAY_RDWR | (opening.create ? FOREBAY_CREATE : 0) : FOREBAY_RDONLY;
+    const int flags =
+        opening.writable ? FOREBAY_RDWR | (opening.create ? FOREBAY_CREATE : 0) : FOREBAY_RDONLY;
     must("open", [&] { file_.emplace(opening.team.comm(), opening.path, flags, info); });
   }
 
@@ -37,7 +38,8 @@ class BoxFile : public OpenFile {
       data.push_back(data_of(cells_of(array, box), array.bytes, array.big && !swap, id));
       puts.add(place(array, box), array.bytes, box.count, data.back().data(), order(swap), nullptr);
     }
-    must(access.together ? "put_all" : "put", [&] { access.together ? file_->put_all(puts) : file_->put(puts); });
+    must(access.together ? "put_all" : "put",
+         [&] { access.together ? file_->put_all(puts) : file_->put(puts); });
     for (auto& bytes : data) std::fill(bytes.begin(), bytes.end(), std::byte{0});  // they were taken
   }
 
@@ -52,7 +54,8 @@ class BoxFile : public OpenFile {
                                                access.together ? "File's get_all" : "File's get");
       gets.add(place(array, box), array.bytes, box.count, reading.memory(), order(swap), nullptr);
     }
-    must(access.together ? "get_all" : "get", [&] { access.together ? file_->get_all(gets) : file_->get(gets); });
+    must(access.together ? "get_all" : "get",
+         [&] { access.together ? file_->get_all(gets) : file_->get(gets); });
     for (const Reading& reading : readings) reading.check(array.big && !swap);
   }
 
@@ -76,7 +79,11 @@ class BoxFile : public OpenFile {
 
  private:
   static forebay::Box place(const Array& array, const Box& box) {
-    return {.offset = array.offset, .shape = array.shape, .start = box.start, .count = box.count, .stride = box.stride};
+    return {.offset = array.offset,
+            .shape = array.shape,
+            .start = box.start,
+            .count = box.count,
+            .stride = box.stride};
   }
   static forebay::ByteOrder order(bool swap) {
     return swap ? forebay::ByteOrder::big : forebay::ByteOrder::native;

@@ -28,9 +28,9 @@ void compare(const std::string& path, const Array& array, const std::vector<int6
     if (wrong++ == 0) first = c;
   }
   if (wrong == 0) return;
-  fail(path + ": " + std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements of " + array.name +
-       " are wrong in the closed file, the first, " + std::to_string(first) + ", is " + std::to_string(got[first]) +
-       ", not " + std::to_string(array.cells[first].value) +
+  fail(path + ": " + std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements of " +
+       array.name + " are wrong in the closed file, the first, " + std::to_string(first) + ", is " +
+       std::to_string(got[first]) + ", not " + std::to_string(array.cells[first].value) +
        (array.places.size() > first ? ", at byte " + std::to_string(array.places[first]) : ""));
 }
 
@@ -44,7 +44,8 @@ void check_records(const std::string& path, const std::vector<std::byte>& bytes,
 
 }  // namespace
 
-void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays, const Expected& expected) {
+void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays,
+                 const Expected& expected) {
   const std::vector<std::byte> bytes = bytes_of(path);
   if (expected.size >= 0 && expected.size != static_cast<int64_t>(bytes.size()))
     fail(path + " has " + std::to_string(bytes.size()) + " bytes, not " + std::to_string(expected.size));
@@ -52,13 +53,15 @@ void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Arra
   const auto big = [&](const Array& array) { return expected.kind == Kind::pnetcdf || array.big; };
   for (const auto& array : arrays) {
     if (array->gone) continue;
-    if (array->places.size() != array->cells.size()) fail(path + ": it is not known where " + array->name + " lies");
+    if (array->places.size() != array->cells.size())
+      fail(path + ": it is not known where " + array->name + " lies");
     std::vector<int64_t> got(array->cells.size(), 0);
     for (std::size_t c = 0; c < got.size(); ++c) {
       std::byte element[8] = {};  // zeros behind the end
       for (int i = 0; i < array->bytes; ++i) {
         const int64_t at = array->places[c] + i;
-        if (array->places[c] >= 0 && at < static_cast<int64_t>(bytes.size())) element[i] = bytes[static_cast<std::size_t>(at)];
+        if (array->places[c] >= 0 && at < static_cast<int64_t>(bytes.size()))
+          element[i] = bytes[static_cast<std::size_t>(at)];
       }
       got[c] = decode(element, array->bytes, big(*array));
     }
@@ -69,7 +72,9 @@ void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Arra
 void check_by_libraries(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays,
                         const Expected& expected) {
   std::vector<long long> got;
-  const auto finish = [&](const Array& array) { compare(path, array, std::vector<int64_t>(got.begin(), got.end())); };
+  const auto finish = [&](const Array& array) {
+    compare(path, array, std::vector<int64_t>(got.begin(), got.end()));
+  };
   if (expected.kind == Kind::hdf5) {
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) fail(path + " cannot be opened by HDF5's serial driver");

@@ -19,7 +19,8 @@ struct Expected {
 };
 
 /// By the system's own calls.
-void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays, const Expected& expected);
+void check_bytes(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays,
+                 const Expected& expected);
 /// By the libraries, HDF5 with its serial driver, PnetCDF as it is attached in this process.
 void check_by_libraries(const std::string& path, const std::vector<std::unique_ptr<Array>>& arrays,
                         const Expected& expected);

@@ -43,7 +43,8 @@ class Hdf5File : public OpenFile {
     must(H5Pset_fapl_mpio(fapl, team_.comm(), info), "H5Pset_fapl_mpio");
     if (dice.one_in(2)) must(H5Pset_coll_metadata_write(fapl, true), "collective metadata");
     if (dice.one_in(4)) must(H5Pset_alignment(fapl, 100, dice.one_in(2) ? 512 : 4096), "alignment");
-    if (dice.one_in(4)) must(H5Pset_meta_block_size(fapl, static_cast<hsize_t>(dice.below(9000))), "block size");
+    if (dice.one_in(4))
+      must(H5Pset_meta_block_size(fapl, static_cast<hsize_t>(dice.below(9000))), "block size");
     const char* path = opening.path.c_str();
     if (opening.create) {
       if (dice.one_in(3)) must(H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), "bounds");
@@ -68,8 +69,8 @@ class Hdf5File : public OpenFile {
       if (array->grows) most[0] = H5S_UNLIMITED;
       const hid_t space =
           H5Screate_simple(static_cast<int>(most.size()), sizes(array->shape).data(), most.data());
-      sets_[array->name] = must(H5Dcreate2(file_, array->name.c_str(), file_type(array->bytes, array->big), space,
-                                           H5P_DEFAULT, list, H5P_DEFAULT),
+      sets_[array->name] = must(H5Dcreate2(file_, array->name.c_str(), file_type(array->bytes, array->big),
+                                           space, H5P_DEFAULT, list, H5P_DEFAULT),
                                 "H5Dcreate");
       H5Sclose(space);
       H5Pclose(list);
@@ -167,7 +168,8 @@ class Hdf5File : public OpenFile {
     const hid_t list = H5Pcreate(H5P_DATASET_XFER);
     if (together) {
       must(H5Pset_dxpl_mpio(list, H5FD_MPIO_COLLECTIVE), "transfer list");
-      if (dice.one_in(6)) must(H5Pset_dxpl_mpio_collective_opt(list, H5FD_MPIO_INDIVIDUAL_IO), "transfer list");
+      if (dice.one_in(6))
+        must(H5Pset_dxpl_mpio_collective_opt(list, H5FD_MPIO_INDIVIDUAL_IO), "transfer list");
     }
     return list;
   }

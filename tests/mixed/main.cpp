@@ -27,14 +27,15 @@ struct Arguments {
 };
 
 int usage(const char* program) {
-  std::fprintf(stderr,
-               "usage: %s [--seed N] [--count K] [--steps S] [--threads] [--aloud] [--keep] [--verify RANKS]\n"
-               "  [--plain-names] [--no-hints] [--forebay] [--patience SECONDS]\n"
-               "  K programs from seed N on, of S steps; in several threads, a library's files in one; rank 0 says\n"
-               "  what it does; files stay; what a run of RANKS ranks with --keep left is read by one process;\n"
-               "  no names with colons and the like; no hints of the program's own; PnetCDF must run on Forebay;\n"
-               "  a program in which nothing moves for so long is ended, and says where each rank stands\n",
-               program);
+  std::fprintf(
+      stderr,
+      "usage: %s [--seed N] [--count K] [--steps S] [--threads] [--aloud] [--keep] [--verify RANKS]\n"
+      "  [--plain-names] [--no-hints] [--forebay] [--patience SECONDS]\n"
+      "  K programs from seed N on, of S steps; in several threads, a library's files in one; rank 0 says\n"
+      "  what it does; files stay; what a run of RANKS ranks with --keep left is read by one process;\n"
+      "  no names with colons and the like; no hints of the program's own; PnetCDF must run on Forebay;\n"
+      "  a program in which nothing moves for so long is ended, and says where each rank stands\n",
+      program);
   return 2;
 }
 
@@ -145,9 +146,10 @@ int main(int argc, char** argv) {
     arguments.keep = true;
   }
   for (int i = 0; i < arguments.count; ++i, ++options.seed) {
-    set_program("--seed " + std::to_string(options.seed) + " --count 1 --steps " + std::to_string(options.steps) +
-                (options.threads ? " --threads" : "") + (options.plain_names ? " --plain-names" : "") +
-                (options.hints ? "" : " --no-hints") + " on " + std::to_string(world.ranks) + " ranks");
+    set_program("--seed " + std::to_string(options.seed) + " --count 1 --steps " +
+                std::to_string(options.steps) + (options.threads ? " --threads" : "") +
+                (options.plain_names ? " --plain-names" : "") + (options.hints ? "" : " --no-hints") +
+                " on " + std::to_string(world.ranks) + " ranks");
     play(arguments, world, start, colons);
   }
   stop_watch();

@@ -59,7 +59,7 @@ struct Piece {
 /// One access by all ranks of a file's communicator, each with boxes of its own.
 struct Access {
   bool writing = false;
-  bool together = false;  ///< in one collective call
+  bool together = false;                ///< in one collective call
   std::vector<std::vector<Box>> boxes;  ///< of each rank
   std::size_t most_boxes() const;
   bool all_dense() const;

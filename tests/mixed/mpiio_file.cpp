@@ -28,26 +28,28 @@ class MpiioFile : public OpenFile {
   void put(Array& array, const Access& access, std::uint64_t id, std::uint64_t way) override {
     const std::vector<std::size_t> cells = mine(array, access);
     std::vector<std::byte> data = data_of(cells, array.bytes, array.big, id);
-    move(array, access, cells, data.data(), way,
-         [&](MPI_Offset at, std::byte* from, int bytes, MPI_Request* request) {
-           return request == nullptr ? MPI_File_write_at(file_, at, from, bytes, MPI_BYTE, MPI_STATUS_IGNORE)
-                                     : MPI_File_iwrite_at(file_, at, from, bytes, MPI_BYTE, request);
-         },
-         [&](std::byte* from, int bytes) {
-           return MPI_File_write_all(file_, from, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-         });
+    move(
+        array, access, cells, data.data(), way,
+        [&](MPI_Offset at, std::byte* from, int bytes, MPI_Request* request) {
+          return request == nullptr ? MPI_File_write_at(file_, at, from, bytes, MPI_BYTE, MPI_STATUS_IGNORE)
+                                    : MPI_File_iwrite_at(file_, at, from, bytes, MPI_BYTE, request);
+        },
+        [&](std::byte* from, int bytes) {
+          return MPI_File_write_all(file_, from, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+        });
   }
 
   void get(Array& array, const Access& access, std::uint64_t way) override {
     const std::vector<std::size_t> cells = mine(array, access);
     Reading reading(array, cells, access.together ? "MPI-IO's collective read" : "MPI-IO's read");
-    move(array, access, cells, reading.bytes(), way,
-         [&](MPI_Offset at, std::byte* to, int bytes, MPI_Request*) {
-           return MPI_File_read_at(file_, at, to, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-         },
-         [&](std::byte* to, int bytes) {
-           return MPI_File_read_all(file_, to, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-         });
+    move(
+        array, access, cells, reading.bytes(), way,
+        [&](MPI_Offset at, std::byte* to, int bytes, MPI_Request*) {
+          return MPI_File_read_at(file_, at, to, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+        },
+        [&](std::byte* to, int bytes) {
+          return MPI_File_read_all(file_, to, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+        });
     reading.check(array.big);
   }
 
@@ -72,8 +74,8 @@ class MpiioFile : public OpenFile {
   }
 
   template <class Piecewise, class Whole>
-  void move(const Array& array, const Access& access, const std::vector<std::size_t>& cells, std::byte* memory,
-            std::uint64_t way, Piecewise&& piecewise, Whole&& whole) {
+  void move(const Array& array, const Access& access, const std::vector<std::size_t>& cells,
+            std::byte* memory, std::uint64_t way, Piecewise&& piecewise, Whole&& whole) {
     const std::vector<Piece> pieces = pieces_of(cells);
     if (access.together) {
       MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -86,7 +88,8 @@ class MpiioFile : public OpenFile {
       if (pieces.empty()) {
         MPI_Type_contiguous(1, MPI_BYTE, &type);
       } else {
-        MPI_Type_create_hindexed(static_cast<int>(pieces.size()), lengths.data(), places.data(), MPI_BYTE, &type);
+        MPI_Type_create_hindexed(static_cast<int>(pieces.size()), lengths.data(), places.data(), MPI_BYTE,
+                                 &type);
       }
       MPI_Type_commit(&type);
       must(MPI_File_set_view(file_, array.offset, MPI_BYTE, type, "native", MPI_INFO_NULL), "set_view");

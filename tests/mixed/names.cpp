@@ -40,8 +40,10 @@ void Folders::go(Dice& dice, bool really) {
 }
 
 Name::Name(Dice& dice, const Folders& folders, int number, const char* ending) {
-  static constexpr std::array heads{"out",       "wrfout_d01_2005-08-28_00:00:00", "case1:out", "it's \"quoted\"",
-                                    "two words", "tab\tand\nline",                 "50%{n}$x",  "-o"};
+  static constexpr std::array heads{"out",       "wrfout_d01_2005-08-28_00:00:00",
+                                    "case1:out", "it's \"quoted\"",
+                                    "two words", "tab\tand\nline",
+                                    "50%{n}$x",  "-o"};
   std::string head = dice.pick(heads);
   for (char& c : head) {
     if (c == ':' && !folders.colons()) c = '_';
@@ -55,7 +57,8 @@ Name::Name(Dice& dice, const Folders& folders, int number, const char* ending) {
   // What the name would be without what comes before a colon.
   const std::size_t colon = head.find(':');
   if (colon != std::string::npos) {
-    for (const std::string& name : folders.names()) decoys_.push_back(folders.top() + name + "/" + head.substr(colon + 1) + tail);
+    for (const std::string& name : folders.names())
+      decoys_.push_back(folders.top() + name + "/" + head.substr(colon + 1) + tail);
   }
 }
 
@@ -87,7 +90,8 @@ bool colons_belong_to_names(const std::string& folder) {
   if (rank == 0) {
     const std::string name = folder + "/probe:colon";
     MPI_File file = MPI_FILE_NULL;
-    if (MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS)
+    if (MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) ==
+        MPI_SUCCESS)
       MPI_File_close(&file);
     belong = fs::exists(name) ? 1 : 0;
     std::error_code ignored;

@@ -8,11 +8,16 @@ namespace mixed {
 
 const char* name_of(Kind kind) {
   switch (kind) {
-    case Kind::hdf5: return "HDF5";
-    case Kind::pnetcdf: return "PnetCDF";
-    case Kind::tcio: return "TCIO";
-    case Kind::boxes: return "File";
-    case Kind::mpiio: return "MPI-IO";
+    case Kind::hdf5:
+      return "HDF5";
+    case Kind::pnetcdf:
+      return "PnetCDF";
+    case Kind::tcio:
+      return "TCIO";
+    case Kind::boxes:
+      return "File";
+    case Kind::mpiio:
+      return "MPI-IO";
   }
   return "";
 }
@@ -74,11 +79,16 @@ std::vector<Piece> pieces_of(const std::vector<std::size_t>& cells) {
 
 std::unique_ptr<OpenFile> open_file(Kind kind, const Opening& opening) {
   switch (kind) {
-    case Kind::hdf5: return open_hdf5(opening);
-    case Kind::pnetcdf: return open_pnetcdf(opening);
-    case Kind::tcio: return open_tcio(opening);
-    case Kind::boxes: return open_boxes(opening);
-    case Kind::mpiio: return open_mpiio(opening);
+    case Kind::hdf5:
+      return open_hdf5(opening);
+    case Kind::pnetcdf:
+      return open_pnetcdf(opening);
+    case Kind::tcio:
+      return open_tcio(opening);
+    case Kind::boxes:
+      return open_boxes(opening);
+    case Kind::mpiio:
+      return open_mpiio(opening);
   }
   return nullptr;
 }

@@ -1,6 +1,6 @@
-// What every library does with an open file, as the player sees it: arrays that are put and got by boxes. Each
-// library has its own in a file of its own; ways that change nothing in the model are drawn from `way`, the
-// same on all ranks.
+// What every library does with an open file, as the player sees it: arrays that are put and got by boxes.
+// Each library has its own in a file of its own; ways that change nothing in the model are drawn from `way`,
+// the same on all ranks.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,8 @@ std::unique_ptr<Array> draw_array(Dice& dice, Kind kind, int number, int64_t& ne
   const int64_t most = dice.one_in(8) ? 60000 : dice.one_in(3) ? 6000 : 600;
   int64_t left = most;
   for (int64_t d = 0; d < dims; ++d) {
-    const int64_t extent = d + 1 == dims ? dice.between(1, left) : dice.between(1, std::min<int64_t>(left, 40));
+    const int64_t extent =
+        d + 1 == dims ? dice.between(1, left) : dice.between(1, std::min<int64_t>(left, 40));
     array->shape.push_back(extent);
     left = std::max<int64_t>(left / extent, 1);
   }
@@ -91,7 +92,8 @@ Access draw_access(Dice& dice, const Array& array, int64_t rows, int ranks, bool
   }
   if (all.empty()) return access;
   auto d = static_cast<std::size_t>(dice.below(static_cast<int64_t>(all.count.size())));
-  if (all.count[d] < ranks) d = static_cast<std::size_t>(std::max_element(all.count.begin(), all.count.end()) - all.count.begin());
+  if (all.count[d] < ranks)
+    d = static_cast<std::size_t>(std::max_element(all.count.begin(), all.count.end()) - all.count.begin());
   enum { blocks, cyclic, block_cyclic, one, same };
   auto style = dice.below(writing ? 4 : 5);
   if (array.grows && d == 0 && style == cyclic) style = blocks;
@@ -115,8 +117,10 @@ Access draw_access(Dice& dice, const Array& array, int64_t rows, int ranks, bool
         box.stride[d] = ranks;
         box.count[d] = part < extent ? (extent - part + ranks - 1) / ranks : 0;
         if (box.empty()) break;
-        if (own.one_in(2)) draw_boxes(own, array, box, boxes, 1);
-        else boxes.push_back(box);
+        if (own.one_in(2))
+          draw_boxes(own, array, box, boxes, 1);
+        else
+          boxes.push_back(box);
         break;
       case block_cyclic:
         for (int64_t at = part * width; at < extent && boxes.size() < 8; at += width * ranks) {
@@ -128,7 +132,8 @@ Access draw_access(Dice& dice, const Array& array, int64_t rows, int ranks, bool
       case one:
         if (part == 0) draw_boxes(own, array, box, boxes, 0);
         break;
-      default: boxes.push_back(box);
+      default:
+        boxes.push_back(box);
     }
   }
   return access;
@@ -144,7 +149,11 @@ std::string draw_hints(Dice& dice) {
                                     "forebay_segment_bytes=1000;forebay_segments=3;",
                                     "forebay_memory_bytes=64k;",
                                     "striping_unit=8192;cb_nodes=2;"};
-  static constexpr std::array pools{"", "", "forebay_pool_bytes=2k;", "forebay_pool_bytes=16k;", "forebay_pool_bytes=1m;",
+  static constexpr std::array pools{"",
+                                    "",
+                                    "forebay_pool_bytes=2k;",
+                                    "forebay_pool_bytes=16k;",
+                                    "forebay_pool_bytes=1m;",
                                     "forebay_commit_seconds=0;"};
   static constexpr std::array modes{"", "forebay_mode=strict;", "forebay_mode=commit;"};
   static constexpr std::array others{"",
@@ -156,7 +165,11 @@ std::string draw_hints(Dice& dice) {
                                      "forebay_metadata=collective;",
                                      "forebay_storage=mpiio;",
                                      "forebay_storage=posix;"};
-  static constexpr std::array nodes{"", "", "", "forebay_ranks_per_node=1;", "forebay_ranks_per_node=2;",
+  static constexpr std::array nodes{"",
+                                    "",
+                                    "",
+                                    "forebay_ranks_per_node=1;",
+                                    "forebay_ranks_per_node=2;",
                                     "forebay_ranks_per_node=2;forebay_link=message;",
                                     "forebay_ranks_per_node=1;forebay_link=put;"};
   std::string hints = dice.pick(sizes);

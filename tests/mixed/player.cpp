@@ -19,7 +19,8 @@ int64_t end_of(const Array& array, const Access& access) {
   for (const auto& part : access.boxes) {
     for (const Box& box : part) {
       if (box.empty()) continue;
-      end = std::max(end, array.offset + (static_cast<int64_t>(cells_of(array, box).back()) + 1) * array.bytes);
+      end =
+          std::max(end, array.offset + (static_cast<int64_t>(cells_of(array, box).back()) + 1) * array.bytes);
     }
   }
   return end;
@@ -40,8 +41,8 @@ Expected Player::File::expected() const {
   return {kind, is_raw(kind) ? size : -1, kind == Kind::pnetcdf ? records : -1};
 }
 
-Player::Player(const Options& options, const World& world, Folders folders, int thread, const std::vector<Kind>& kinds,
-               const std::vector<int>& numbers)
+Player::Player(const Options& options, const World& world, Folders folders, int thread,
+               const std::vector<Kind>& kinds, const std::vector<int>& numbers)
     : options_(options),
       world_(world),
       folders_(std::move(folders)),
@@ -162,7 +163,8 @@ void Player::step_of(File& file) {
 void Player::create_raw(File& file) {
   file.next_offset = file.dice.one_in(2) ? 0 : file.dice.below(5000);
   for (int64_t n = file.dice.between(1, 4); n > 0; --n)
-    file.arrays.push_back(draw_array(file.dice, file.kind, static_cast<int>(file.arrays.size()), file.next_offset));
+    file.arrays.push_back(
+        draw_array(file.dice, file.kind, static_cast<int>(file.arrays.size()), file.next_offset));
   const bool there = file.dice.one_in(2);
   const std::uint64_t id = writes_++;
   if (!there) {
@@ -211,8 +213,10 @@ void Player::open(File& file) {
   file.relative = relative;
   if (!options_.hints) opening.hints.clear();
   file.is_open = true;
-  say(file, std::string(create ? "create " : file.writable ? "open " : "open to read ") + opening.path + ", hints " +
-                opening.hints);
+  say(file, std::string(create          ? "create "
+                        : file.writable ? "open "
+                                        : "open to read ") +
+                opening.path + ", hints " + opening.hints);
   if (file.team.in()) file.file = open_file(file.kind, opening);
   if (file.dice.one_in(3)) file.team.let_go();
   file.created = true;
@@ -273,14 +277,16 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
   int64_t rows = array->shape[0];
   if (file.kind == Kind::pnetcdf && array->grows) {
     rows = file.agreed_records;
-    if (writing && array->elements() < 20000) rows = std::max(file.records, file.pending_records) + file.dice.below(4);
+    if (writing && array->elements() < 20000)
+      rows = std::max(file.records, file.pending_records) + file.dice.below(4);
     if (writing && rows == 0) rows = 1;
     if (writing && rows > file.records) {  // the model's cells are there at once, the records with the call
       const int64_t records = file.records;
       grow_records(file, rows);
       file.records = records;
     }
-    // In an independent call, or one that is only posted, a record may be counted that nobody has written yet.
+    // In an independent call, or one that is only posted, a record may be counted that nobody has written
+    // yet.
   }
   const Access access = draw_access(file.dice, *array, rows, file.team.size(), writing, together);
   // What MPI-IO reads behind the end of a file is left as it was.
@@ -298,10 +304,12 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
   }
   std::size_t boxes = 0;
   for (const auto& part : access.boxes) boxes += part.size();
-  say(file, std::string(posted ? "post " : "") + (writing ? "put" : "get") + (together ? " together, " : " alone, ") + array->name +
-                ", " + std::to_string(boxes) + " boxes");
+  say(file, std::string(posted ? "post " : "") + (writing ? "put" : "get") +
+                (together ? " together, " : " alone, ") + array->name + ", " + std::to_string(boxes) +
+                " boxes");
   if (writing) {
-    with(file, [&](OpenFile& o) { posted ? o.post_put(*array, access, id, way) : o.put(*array, access, id, way); });
+    with(file,
+         [&](OpenFile& o) { posted ? o.post_put(*array, access, id, way) : o.put(*array, access, id, way); });
   } else {
     with(file, [&](OpenFile& o) { posted ? o.post_get(*array, access, way) : o.get(*array, access, way); });
   }
@@ -383,7 +391,8 @@ void Player::define(File& file) {
   leave_independent(file);
   std::vector<Array*> fresh;
   for (int64_t n = file.dice.between(1, 3); n > 0; --n) {
-    file.arrays.push_back(draw_array(file.dice, file.kind, static_cast<int>(file.arrays.size()), file.next_offset));
+    file.arrays.push_back(
+        draw_array(file.dice, file.kind, static_cast<int>(file.arrays.size()), file.next_offset));
     fresh.push_back(file.arrays.back().get());
     if (file.kind == Kind::pnetcdf && fresh.back()->grows) fresh.back()->set_extent(file.records);
   }
@@ -408,8 +417,10 @@ void Player::extend(File& file) {
   if (some.empty()) return;
   Array* array = file.dice.pick(some);
   meet_fully(file);
-  const int64_t first = file.dice.one_in(4) ? file.dice.between(1, array->shape[0]) : array->shape[0] + file.dice.between(1, 12);
-  say(file, "extend " + array->name + " from " + std::to_string(array->shape[0]) + " to " + std::to_string(first));
+  const int64_t first = file.dice.one_in(4) ? file.dice.between(1, array->shape[0])
+                                            : array->shape[0] + file.dice.between(1, 12);
+  say(file,
+      "extend " + array->name + " from " + std::to_string(array->shape[0]) + " to " + std::to_string(first));
   with(file, [&](OpenFile& o) { o.extend(*array, first); });
   array->set_extent(first);
 }

@@ -31,8 +31,8 @@ std::vector<Kind> draw_kinds(const Options& options);
 class Player {
  public:
   /// Plays the files of these numbers.
-  Player(const Options& options, const World& world, Folders folders, int thread, const std::vector<Kind>& kinds,
-         const std::vector<int>& numbers);
+  Player(const Options& options, const World& world, Folders folders, int thread,
+         const std::vector<Kind>& kinds, const std::vector<int>& numbers);
   /// Collective over the world. All files are closed afterwards.
   void play();
   /// By whoever knows where cells lie; collective.

@@ -17,14 +17,15 @@ void must(int code, const char* what) {
   if (code != NC_NOERR) fail(std::string("ncmpi_") + what + ": " + ncmpi_strerror(code));
 }
 
-// Calls the function for elements of `bytes` bytes: FOR_BYTES(bytes, put_vara, _all, memory, (file, …), (, …)).
+// Calls the function for elements of `bytes` bytes: FOR_BYTES(bytes, put_vara, _all, memory, (file, …), (,
+// …)).
 #define MIXED_OPEN(...) __VA_ARGS__
 #define MIXED_CALL(type, name, kind, suffix, memory, before, after) \
   ncmpi_##name##_##kind##suffix(MIXED_OPEN before, reinterpret_cast<type*>(memory) MIXED_OPEN after)
-#define FOR_BYTES(bytes, name, suffix, memory, before, after)                                \
-  ((bytes) == 1   ? MIXED_CALL(signed char, name, schar, suffix, memory, before, after)      \
-   : (bytes) == 2 ? MIXED_CALL(short, name, short, suffix, memory, before, after)            \
-   : (bytes) == 4 ? MIXED_CALL(int, name, int, suffix, memory, before, after)                \
+#define FOR_BYTES(bytes, name, suffix, memory, before, after)                           \
+  ((bytes) == 1   ? MIXED_CALL(signed char, name, schar, suffix, memory, before, after) \
+   : (bytes) == 2 ? MIXED_CALL(short, name, short, suffix, memory, before, after)       \
+   : (bytes) == 4 ? MIXED_CALL(int, name, int, suffix, memory, before, after)           \
                   : MIXED_CALL(long long, name, longlong, suffix, memory, before, after))
 
 /// Starts and counts of a list, a record a piece, since PnetCDF up to 1.14 puts others elsewhere.
@@ -62,7 +63,8 @@ class PnetcdfFile : public OpenFile {
   explicit PnetcdfFile(const Opening& opening) : team_(opening.team), writable_(opening.writable) {
     const Info info(opening.hints);
     if (opening.create) {
-      must(ncmpi_create(team_.comm(), opening.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info, &file_), "create");
+      must(ncmpi_create(team_.comm(), opening.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info, &file_),
+           "create");
       must(ncmpi_def_dim(file_, "record", NC_UNLIMITED, &record_), "def_dim");
     } else {
       const int mode = writable_ ? NC_WRITE : NC_NOWRITE;
@@ -95,7 +97,8 @@ class PnetcdfFile : public OpenFile {
            "def_var");
     }
     if (way % 3 == 0)
-      must(ncmpi_put_att_text(file_, NC_GLOBAL, "note", static_cast<MPI_Offset>(way % 900), std::string(900, 'x').c_str()),
+      must(ncmpi_put_att_text(file_, NC_GLOBAL, "note", static_cast<MPI_Offset>(way % 900),
+                              std::string(900, 'x').c_str()),
            "put_att");
     must(ncmpi_enddef(file_), "enddef");
     defining_ = false;
@@ -111,10 +114,12 @@ class PnetcdfFile : public OpenFile {
       List list(array, boxes);
       std::vector<std::byte> data = data_of_boxes(array, boxes, id);
       if (access.together) {
-        must(FOR_BYTES(array.bytes, put_varn, _all, data.data(), (file_, var, list.size(), list.starts(), list.counts()), ()),
+        must(FOR_BYTES(array.bytes, put_varn, _all, data.data(),
+                       (file_, var, list.size(), list.starts(), list.counts()), ()),
              "put_varn_all");
       } else {
-        must(FOR_BYTES(array.bytes, put_varn, , data.data(), (file_, var, list.size(), list.starts(), list.counts()), ()),
+        must(FOR_BYTES(array.bytes, put_varn, , data.data(),
+                       (file_, var, list.size(), list.starts(), list.counts()), ()),
              "put_varn");
       }
     } else if (access.together && access.most_boxes() > 1 && pending_ == 0 && way % 3 != 0) {
@@ -132,14 +137,18 @@ class PnetcdfFile : public OpenFile {
       for (std::size_t i = 0; i < calls; ++i) {
         const Box& box = i < boxes.size() ? boxes[i] : none;
         std::vector<std::byte> data = data_of(cells_of(array, box), array.bytes, false, id);
-        const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count), stride = offsets(box.stride);
+        const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count),
+                                      stride = offsets(box.stride);
         if (access.together) {
-          must(FOR_BYTES(array.bytes, put_vars, _all, data.data(), (file_, var, start.data(), count.data(), stride.data()), ()),
+          must(FOR_BYTES(array.bytes, put_vars, _all, data.data(),
+                         (file_, var, start.data(), count.data(), stride.data()), ()),
                "put_vars_all");
         } else if (box.dense()) {
-          must(FOR_BYTES(array.bytes, put_vara, , data.data(), (file_, var, start.data(), count.data()), ()), "put_vara");
+          must(FOR_BYTES(array.bytes, put_vara, , data.data(), (file_, var, start.data(), count.data()), ()),
+               "put_vara");
         } else {
-          must(FOR_BYTES(array.bytes, put_vars, , data.data(), (file_, var, start.data(), count.data(), stride.data()), ()),
+          must(FOR_BYTES(array.bytes, put_vars, , data.data(),
+                         (file_, var, start.data(), count.data(), stride.data()), ()),
                "put_vars");
         }
       }
@@ -153,10 +162,12 @@ class PnetcdfFile : public OpenFile {
       List list(array, boxes);
       Reading reading(array, cells_in_order(array, boxes), "PnetCDF's get_varn");
       if (access.together) {
-        must(FOR_BYTES(array.bytes, get_varn, _all, reading.bytes(), (file_, var, list.size(), list.starts(), list.counts()), ()),
+        must(FOR_BYTES(array.bytes, get_varn, _all, reading.bytes(),
+                       (file_, var, list.size(), list.starts(), list.counts()), ()),
              "get_varn_all");
       } else {
-        must(FOR_BYTES(array.bytes, get_varn, , reading.bytes(), (file_, var, list.size(), list.starts(), list.counts()), ()),
+        must(FOR_BYTES(array.bytes, get_varn, , reading.bytes(),
+                       (file_, var, list.size(), list.starts(), list.counts()), ()),
              "get_varn");
       }
       reading.check(false);
@@ -167,12 +178,15 @@ class PnetcdfFile : public OpenFile {
     for (std::size_t i = 0; i < calls; ++i) {
       const Box& box = i < boxes.size() ? boxes[i] : none;
       Reading reading(array, cells_of(array, box), access.together ? "PnetCDF's get_all" : "PnetCDF's get");
-      const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count), stride = offsets(box.stride);
+      const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count),
+                                    stride = offsets(box.stride);
       if (access.together) {
-        must(FOR_BYTES(array.bytes, get_vars, _all, reading.bytes(), (file_, var, start.data(), count.data(), stride.data()), ()),
+        must(FOR_BYTES(array.bytes, get_vars, _all, reading.bytes(),
+                       (file_, var, start.data(), count.data(), stride.data()), ()),
              "get_vars_all");
       } else {
-        must(FOR_BYTES(array.bytes, get_vars, , reading.bytes(), (file_, var, start.data(), count.data(), stride.data()), ()),
+        must(FOR_BYTES(array.bytes, get_vars, , reading.bytes(),
+                       (file_, var, start.data(), count.data(), stride.data()), ()),
              "get_vars");
       }
       reading.check(false);
@@ -189,13 +203,13 @@ class PnetcdfFile : public OpenFile {
       Posted& posted = puts_.emplace_back();
       posted.data = data_of_boxes(array, boxes, id);
       if (buffered && fits(posted.data.size())) {
-        must(FOR_BYTES(array.bytes, bput_varn, , posted.data.data(), (file_, var, list.size(), list.starts(), list.counts()),
-                       (, &posted.request)),
+        must(FOR_BYTES(array.bytes, bput_varn, , posted.data.data(),
+                       (file_, var, list.size(), list.starts(), list.counts()), (, &posted.request)),
              "bput_varn");
         posted.data.assign(posted.data.size(), std::byte{0});  // it was taken
       } else {
-        must(FOR_BYTES(array.bytes, iput_varn, , posted.data.data(), (file_, var, list.size(), list.starts(), list.counts()),
-                       (, &posted.request)),
+        must(FOR_BYTES(array.bytes, iput_varn, , posted.data.data(),
+                       (file_, var, list.size(), list.starts(), list.counts()), (, &posted.request)),
              "iput_varn");
       }
       return;
@@ -216,23 +230,25 @@ class PnetcdfFile : public OpenFile {
     if (access.all_dense() && way % 3 == 0 && !boxes.empty()) {
       List list(array, boxes);
       Got& got = gets_.emplace_back(Reading(array, cells_in_order(array, boxes), "PnetCDF's iget_varn"));
-      must(FOR_BYTES(array.bytes, iget_varn, , got.reading.bytes(), (file_, var, list.size(), list.starts(), list.counts()),
-                     (, &got.request)),
+      must(FOR_BYTES(array.bytes, iget_varn, , got.reading.bytes(),
+                     (file_, var, list.size(), list.starts(), list.counts()), (, &got.request)),
            "iget_varn");
       return;
     }
     for (const Box& box : boxes) {
       Got& got = gets_.emplace_back(Reading(array, cells_of(array, box), "PnetCDF's iget_vars"));
-      const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count), stride = offsets(box.stride);
-      must(FOR_BYTES(array.bytes, iget_vars, , got.reading.bytes(), (file_, var, start.data(), count.data(), stride.data()),
-                     (, &got.request)),
+      const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count),
+                                    stride = offsets(box.stride);
+      must(FOR_BYTES(array.bytes, iget_vars, , got.reading.bytes(),
+                     (file_, var, start.data(), count.data(), stride.data()), (, &got.request)),
            "iget_vars");
     }
   }
 
   void wait(bool together, std::uint64_t way) override {
     if (way % 2 == 0) {
-      must(together ? ncmpi_wait_all(file_, NC_REQ_ALL, nullptr, nullptr) : ncmpi_wait(file_, NC_REQ_ALL, nullptr, nullptr),
+      must(together ? ncmpi_wait_all(file_, NC_REQ_ALL, nullptr, nullptr)
+                    : ncmpi_wait(file_, NC_REQ_ALL, nullptr, nullptr),
            "wait for all");
     } else {
       std::vector<int> requests;
@@ -338,20 +354,25 @@ class PnetcdfFile : public OpenFile {
     }
     return all;
   }
-  static std::vector<std::byte> data_of_boxes(const Array& array, const std::vector<Box>& boxes, std::uint64_t id) {
+  static std::vector<std::byte> data_of_boxes(const Array& array, const std::vector<Box>& boxes,
+                                              std::uint64_t id) {
     return data_of(cells_in_order(array, boxes), array.bytes, false, id);
   }
 
   int post_box(int var, const Array& array, const Box& box, std::byte* data, bool buffered) {
     int request = NC_REQ_NULL;
-    const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count), stride = offsets(box.stride);
+    const std::vector<MPI_Offset> start = offsets(box.start), count = offsets(box.count),
+                                  stride = offsets(box.stride);
     if (buffered) {
-      must(FOR_BYTES(array.bytes, bput_vars, , data, (file_, var, start.data(), count.data(), stride.data()), (, &request)),
+      must(FOR_BYTES(array.bytes, bput_vars, , data, (file_, var, start.data(), count.data(), stride.data()),
+                     (, &request)),
            "bput_vars");
     } else if (box.dense()) {
-      must(FOR_BYTES(array.bytes, iput_vara, , data, (file_, var, start.data(), count.data()), (, &request)), "iput_vara");
+      must(FOR_BYTES(array.bytes, iput_vara, , data, (file_, var, start.data(), count.data()), (, &request)),
+           "iput_vara");
     } else {
-      must(FOR_BYTES(array.bytes, iput_vars, , data, (file_, var, start.data(), count.data(), stride.data()), (, &request)),
+      must(FOR_BYTES(array.bytes, iput_vars, , data, (file_, var, start.data(), count.data(), stride.data()),
+                     (, &request)),
            "iput_vars");
     }
     return request;

@@ -9,7 +9,8 @@ namespace mixed {
 
 /// How the failing program is played again, for messages.
 void set_program(const std::string& how);
-/// Starts the watch: after `seconds` without a word from some thread every rank says where it stands, and ends.
+/// Starts the watch: after `seconds` without a word from some thread every rank says where it stands, and
+/// ends.
 void start_watch(int rank, int seconds);
 void stop_watch();
 

@@ -12,8 +12,8 @@ namespace mixed {
 
 using test::Dice;
 
-/// The ranks of the job as one thread of each sees them. On a dry run, which only keeps the model, there is no
-/// MPI, and this is none of the ranks.
+/// The ranks of the job as one thread of each sees them. On a dry run, which only keeps the model, there is
+/// no MPI, and this is none of the ranks.
 struct World {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = -1;
