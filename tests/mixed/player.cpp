@@ -208,6 +208,7 @@ void Player::open(File& file) {
                   .create = create,
                   .writable = file.writable,
                   .expect_forebay = options_.expect_forebay,
+                  .threads = options_.threads,
                   .hints = draw_hints(file.dice),
                   .way = file.dice.next()};
   file.relative = relative;
