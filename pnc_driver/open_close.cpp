@@ -75,8 +75,8 @@ int make_plan(MPI_Comm comm, const char* path, MPI_Info info, bool shared, Plan&
   return NC_NOERR;
 }
 
-// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank has
-// none. A refusal leaves the file to PnetCDF's own driver.
+// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank
+// has none. A refusal leaves the file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
                  MPI_Info info, Plan& plan) {
   FileOptions options;

@@ -84,8 +84,9 @@ void print_times(const json& seconds) {
 std::string on_file_system(const json& file) {
   const std::string name = file.value("file_system", "");
   if (name.empty()) return "";
-  return " on " + name + (file.value("fills_holes", false) ? "; blocks put in part may be completed"
-                                                           : "; blocks put in part are written run by run");
+  return " on " + name +
+         (file.value("fills_holes", false) ? "; blocks put in part may be completed"
+                                           : "; blocks put in part are written run by run");
 }
 
 void print_file(const json& file) {
@@ -105,7 +106,8 @@ void print_file(const json& file) {
   line("settings", file.at("settings").get<std::string>());
   line("layout",
        fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>(), on_file_system(file)));
+                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>(),
+                   on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

@@ -34,7 +34,8 @@ class StoredFile {
     MPI_Info info = MPI_INFO_NULL;
     bool needs_handle = false;      ///< MPI-IO opens it in any case
     bool needs_descriptor = false;  ///< wanted for the end of the process
-    const BeforeOpen* opened = nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
+    const BeforeOpen* opened =
+        nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
   };
 
   StoredFile() = default;
