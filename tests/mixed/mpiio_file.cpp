@@ -98,8 +98,8 @@ class MpiioFile : public OpenFile {
       must(MPI_File_set_view(file_, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "set_view");
       return;
     }
-    // Not reads: in Open MPI 5 those that reach past the end of the file never end. Nor where other threads may
-    // sync another file: OMPIO's MPI_File_sync fails while anything is pending, of whatever file.
+    // Not reads: in Open MPI 5 those that reach past the end of the file never end. Nor where other threads
+    // may sync another file: OMPIO's MPI_File_sync fails while anything is pending, of whatever file.
     const bool at_once = !threads_ && access.writing && way % 3 == 0 && pieces.size() < 50;
     std::vector<MPI_Request> requests;
     for (const Piece& piece : pieces) {

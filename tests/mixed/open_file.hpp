@@ -27,7 +27,7 @@ struct Opening {
   bool writable = true;
   bool expect_forebay = false;
   bool threads = false;  ///< other threads use other files meanwhile
-  std::string hints;  ///< for MPI_Info
+  std::string hints;     ///< for MPI_Info
   std::uint64_t way = 0;
 };
 

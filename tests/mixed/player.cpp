@@ -240,6 +240,7 @@ void Player::open(File& file) {
   if (file.dice.one_in(3)) file.team.let_go();
   file.created = true;
   ++file.epoch;
+  file.last_put.clear();
   file.independent = false;
   if (create && !is_raw(file.kind)) define(file);
 }
@@ -287,6 +288,22 @@ void Player::grow_records(File& file, int64_t records) {
   }
 }
 
+bool Player::read_again(File& file, Array*& array, Access& access) {
+  if (file.last_put.empty() || file.last_put[0].array->busy || file.last_put[0].array->gone) return false;
+  Array* const again = file.last_put[0].array;
+  std::vector<std::vector<Box>> boxes = file.last_put[0].access.boxes;
+  const int64_t rows = file.kind == Kind::pnetcdf && again->grows ? file.agreed_records : again->shape[0];
+  for (const auto& part : boxes) {
+    for (const Box& box : part) {
+      if (rows == 0 || box.start[0] + (box.count[0] - 1) * box.stride[0] >= rows) return false;
+    }
+  }
+  if (file.dice.one_in(2)) std::rotate(boxes.begin(), boxes.begin() + 1, boxes.end());
+  access.boxes = std::move(boxes);
+  array = again;
+  return true;
+}
+
 void Player::put_or_get(File& file, bool writing, bool posted) {
   Array* array = pick(file, !writing);
   if (array == nullptr) return;
@@ -307,7 +324,8 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
     // In an independent call, or one that is only posted, a record may be counted that nobody has written
     // yet.
   }
-  const Access access = draw_access(file.dice, *array, rows, file.team.size(), writing, together);
+  Access access = draw_access(file.dice, *array, rows, file.team.size(), writing, together);
+  if (!writing && file.dice.one_in(3)) read_again(file, array, access);
   // What MPI-IO reads behind the end of a file is left as it was.
   if (file.kind == Kind::mpiio && !writing && end_of(*array, access) > file.size) return;
   const std::uint64_t id = writing ? writes_++ : 0;
@@ -332,6 +350,7 @@ void Player::put_or_get(File& file, bool writing, bool posted) {
   } else {
     with(file, [&](OpenFile& o) { posted ? o.post_get(*array, access, way) : o.get(*array, access, way); });
   }
+  if (writing) file.last_put.assign(1, {array, access});
   if (posted) {
     array->busy = true;
     file.pending.push_back({array, access});

@@ -35,8 +35,8 @@ class Player {
          const std::vector<Kind>& kinds, const std::vector<int>& numbers);
   /// Collective over the world, as all below. All files are closed afterwards.
   void play();
-  /// The same in parts, of which only that in the middle is for threads: in Open MPI 5.0.7 two threads that make
-  /// communicators, of whatever other communicators, wait for ever, and opening a file makes some.
+  /// The same in parts, of which only that in the middle is for threads: in Open MPI 5.0.7 two threads that
+  /// make communicators, of whatever other communicators, wait for ever, and opening a file makes some.
   void open_some();
   void play_steps(int steps);
   void close_some(bool all);
@@ -61,6 +61,7 @@ class Player {
     int64_t records = 0, agreed_records = 0, pending_records = 0;
     bool created = false, is_open = false, writable = false, independent = false, relative = false;
     std::vector<Pending> pending;
+    std::vector<Pending> last_put;  // none or one, since the file was opened
     std::uint32_t epoch = 1;
     Team team;
     std::unique_ptr<OpenFile> file;  // of members, while it is open
@@ -88,6 +89,8 @@ class Player {
   void make_communicators();
 
   Array* pick(File& file, bool reading);
+  /// What was put last, by the same ranks or by others of them; false where it cannot be read yet.
+  static bool read_again(File& file, Array*& array, Access& access);
   static void forget_behind(File& file, int64_t size);
   void grow_records(File& file, int64_t records);
   void say(const File& file, const std::string& what) const;
