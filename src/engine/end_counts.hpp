@@ -7,19 +7,21 @@
 
 namespace forebay {
 
-/// Numbers of records, in memory that all ranks of a file share: a record is whole when no rank keeps anything
-/// any more and every rank has put its part. A rank that dies with something kept is never done.
+/// Numbers of records, in memory that all ranks of a file share: a record is whole when no rank keeps
+/// anything any more and every rank has put its part. A rank that dies with something kept is never done.
 class EndCounts {
  public:
   struct Rank {
-    std::atomic<std::int64_t> together;  // twice the records of its collective puts, plus 1 while it keeps something
-    std::atomic<std::int64_t> alone;     // of its independent puts since they were last counted together
+    std::atomic<std::int64_t>
+        together;  // twice the records of its collective puts, plus 1 while it keeps something
+    std::atomic<std::int64_t> alone;  // of its independent puts since they were last counted together
   };
   static std::size_t bytes_needed(int ranks) { return static_cast<std::size_t>(ranks) * sizeof(Rank); }
 
   EndCounts() = default;
   /// Zeroes this rank's part. Nobody may keep anything before all ranks have done so.
-  EndCounts(void* memory, int ranks, int rank) : ranks_(static_cast<Rank*>(memory)), count_(ranks), rank_(rank) {
+  EndCounts(void* memory, int ranks, int rank)
+      : ranks_(static_cast<Rank*>(memory)), count_(ranks), rank_(rank) {
     if (ranks_ == nullptr) return;
     mine().together = 0;
     mine().alone = 0;
@@ -41,8 +43,8 @@ class EndCounts {
   std::int64_t alone() const { return alone_; }
 
   /// How many records are whole; -1 while a rank still keeps something, or where the ranks share no memory.
-  /// `orderly`: the program has come to its end; else of independent puts those records count that every rank has
-  /// reached.
+  /// `orderly`: the program has come to its end; else of independent puts those records count that every rank
+  /// has reached.
   std::int64_t whole(bool orderly) const {
     if (ranks_ == nullptr) return -1;
     std::int64_t together = INT64_MAX, most = 0, least = INT64_MAX;

@@ -38,7 +38,7 @@ constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
 constexpr int kFewCalls = 4;
-constexpr auto kMostMeeting = std::chrono::seconds(20);
+constexpr auto kMostMeeting = std::chrono::seconds(60);
 constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 }  // namespace
@@ -126,7 +126,8 @@ void WriteBehind::write_out(Ending ending) noexcept {
       Status status = write_all(storage_);
       if (status.ok()) {
         clear_pool();
-        if (!raise_count(counts.whole(ending.orderly))) status = from_errno(errno, "cannot write the number of records of " + path_);
+        if (!raise_count(counts.whole(ending.orderly)))
+          status = from_errno(errno, "cannot write the number of records of " + path_);
       }
       if (!status.ok()) warn_once("as the program ended: " + status.message());
       return;
@@ -134,7 +135,8 @@ void WriteBehind::write_out(Ending ending) noexcept {
     }
   }
   // A thread may be walking the requests, and cannot be waited for.
-  const bool well = !(in_use_ && Section::crowded()) && write_out_in_signal(file_.descriptor(), file_.system().local, pool);
+  const bool well =
+      !(in_use_ && Section::crowded()) && write_out_in_signal(file_.descriptor(), file_.system().local, pool);
   if (well) {
     written_out_ = true;
     counts.written();
@@ -146,8 +148,8 @@ void WriteBehind::begin_meeting() noexcept {
   if (between_nodes_ == MPI_COMM_NULL) return;
   const bool well = pool.empty() || written_out_;
   met_ = {well ? 0 : -1, counts.together(), ~counts.alone()};
-  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN, between_nodes_,
-                     &meeting_) != MPI_SUCCESS)
+  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN,
+                     between_nodes_, &meeting_) != MPI_SUCCESS)
     meeting_ = MPI_REQUEST_NULL;
 }
 
