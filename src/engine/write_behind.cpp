@@ -59,8 +59,7 @@ WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const
       counters_(counters),
       most_age_(std::chrono::seconds(settings.commit_seconds)),
       between_nodes_(between_nodes) {
-  // All ranks meet in MPI_Finalize, whoever keeps something then.
-  if (between_nodes_ != MPI_COMM_NULL) watch(*this);
+  watch(*this);  // in MPI_Finalize all ranks count, whoever keeps something then
 }
 
 WriteBehind::~WriteBehind() {
@@ -120,13 +119,17 @@ bool WriteBehind::raise_count(std::int64_t whole) noexcept {
 }
 
 void WriteBehind::write_out(Ending ending) noexcept {
-  if (pool.empty() || written_out_) return;
+  if (ending.orderly) counts.finishes();
+  if (pool.empty() || written_out_) {
+    if (ending.orderly && !raise_count(counts.whole())) say_not_written(path_.c_str());
+    return;
+  }
   if (!ending.in_signal) {
     try {
       Status status = write_all(storage_);
       if (status.ok()) {
         clear_pool();
-        if (!raise_count(counts.whole(ending.orderly)))
+        if (!raise_count(counts.whole()))
           status = from_errno(errno, "cannot write the number of records of " + path_);
       }
       if (!status.ok()) warn_once("as the program ended: " + status.message());
@@ -141,7 +144,7 @@ void WriteBehind::write_out(Ending ending) noexcept {
     written_out_ = true;
     counts.written();
   }
-  if (!well || !raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+  if (!well || !raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
 void WriteBehind::begin_meeting() noexcept {
