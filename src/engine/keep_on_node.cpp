@@ -189,13 +189,29 @@ Status CoreFile::State::start_keeping() {
     return {};
   }
   if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
-  Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
-                                     options.only_writer && readable && file.fills_holes(), on_node);
-  if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
-  if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
-  if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());
-  on_node.reset();
-  settings.mode = Mode::strict;
+  for (;;) {
+    Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+                                       options.only_writer && readable && file.fills_holes(), on_node);
+    if (status.ok()) break;
+    on_node.reset();
+    // On all ranks, since it has been agreed; now why.
+    status = spread_failure(comm.get(), status);
+    int lacks = status.code() == Code::no_shared_memory ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MIN, comm.get());
+    if (lacks == 0) return status;
+    // Others may have taken what was free before: less may do.
+    const std::int64_t less = pool_bound(settings) / 4;
+    if (settings.segments == 0 && less >= KeptOnNode::least_share(nodes->topology().most_local_ranks)) {
+      settings.pool_bytes = less;
+      continue;
+    }
+    if (first)
+      warn_once("forebay_mode=strict for " + options.path + ": " + status.message() +
+                "; make /dev/shm larger, or set forebay_pool_bytes lower");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  if (on_node->locks) settings.bypass_bytes = 0;
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "engine/node_segments.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay {
 namespace {
@@ -57,6 +58,7 @@ bool mpi_works() {
 
 // An attribute of MPI_COMM_SELF is deleted at the beginning of MPI_Finalize.
 void watch_finalize() {
+  if (!mpi::world_works()) return;  // a program with MPI sessions alone
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(
       MPI_COMM_NULL_COPY_FN,
