@@ -166,6 +166,14 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
+  if (share_to_keep == 0) {
+    if (first)
+      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
+                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
   if (options.keeping == Keeping::by_rank) {
     try {
       behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
@@ -181,14 +189,6 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  if (share_to_keep == 0) {
-    if (first)
-      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
-                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
-    settings.mode = Mode::strict;
-    return {};
-  }
-  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
   for (;;) {
     Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
                                        options.only_writer && readable && file.fills_holes(), on_node);

@@ -45,6 +45,7 @@ std::int64_t most_of_small_call(const Settings& settings) {
 WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path,
                          Storage& storage, Counters& counters)
     : pool(pool_bound(settings)),
+      claim_(MemoryClaim::Kind::keeping, pool_bound(settings)),
       path_(path),
       file_(file),
       storage_(storage),

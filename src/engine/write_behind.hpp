@@ -58,6 +58,7 @@ class WriteBehind final : public Holder {
  private:
   Status write_all(Storage& storage);
 
+  MemoryClaim claim_;
   std::string path_;
   const StoredFile& file_;
   Storage& storage_;
