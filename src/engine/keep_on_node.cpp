@@ -168,15 +168,24 @@ Status CoreFile::State::start_keeping() {
   }
   if (share_to_keep == 0) {
     if (first)
-      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
-                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
+      warn_few("forebay_mode=strict for a file that finds no memory",
+               options.path + ": the files that are open keep all that forebay_memory_bytes and /dev/shm " +
+                   "allow; set the former, or make the latter, larger");
     settings.mode = Mode::strict;
     return {};
   }
   if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
   if (options.keeping == Keeping::by_rank) {
+    // Without it the number of records in the header is that of the last sync when a process ends.
+    const Topology& t = nodes->topology();
+    NodeMemory counts;
+    if (t.nodes > 1 || !share_on_node(t, comm.get(), EndCounts::bytes_needed(t.local_ranks),
+                                      SharedMemory::Pages::at_first_touch, {}, counts)
+                            .ok())
+      counts = {};
     try {
-      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters, std::move(counts), t,
+                                             t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }
