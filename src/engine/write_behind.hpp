@@ -12,7 +12,7 @@
 #include "engine/termination.hpp"
 #include "request/extent_set.hpp"
 #include "request/pool.hpp"
-#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
@@ -30,8 +30,9 @@ struct CountAtExit {
 
 class WriteBehind final : public Holder {
  public:
-  /// Storage and counters are the file's, and outlive this.
-  WriteBehind(const Settings& settings, const std::string& path, Storage& storage, Counters& counters);
+  /// File, storage and counters outlive this. The file has a descriptor.
+  WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path, Storage& storage,
+              Counters& counters);
   ~WriteBehind() override;
 
   /// Keeps what was staged.
@@ -58,8 +59,7 @@ class WriteBehind final : public Holder {
   Status write_all(Storage& storage);
 
   std::string path_;
-  int fd_;  // for the end of the process: by then the name may be another file's
-  bool local_;
+  const StoredFile& file_;
   Storage& storage_;
   Counters& counters_;
   Bypass bypass_;
