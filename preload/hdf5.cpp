@@ -87,17 +87,15 @@ const Attached* driver_for(const Definition& stock_set, const void* caller, uint
   Reason reason;
   if (!tried) {
     tried = true;
-    if (attach(stock_set, caller, reason)) {
-      if (verbose()) say("Forebay's driver is loaded for HDF5 (%s)", library.path);
-      return &attached;
-    }
+    // With its first file it says itself that HDF5 runs on it.
+    if (attach(stock_set, caller, reason)) return &attached;
   } else {
     reason.set("another HDF5 library of this program, %s, is served",
                display_name(object_of(attached.library)));
   }
   if (!told) {
     told = true;
-    if (verbose() || is_first(stock_set.handle(), comm))
+    if (is_first(stock_set.handle(), comm))
       say("HDF5 runs on its stock driver: %s", reason.text);
   }
   return nullptr;
@@ -123,7 +121,7 @@ void tell_if_serial(const Definition& create) {
   if (handle == nullptr) return;
   const bool serial = dlsym(handle, "H5Pset_fapl_mpio") == nullptr;
   dlclose(handle);
-  if (serial && (verbose() || is_first(nullptr, 0))) {
+  if (serial && is_first(nullptr, 0)) {
     say("HDF5 runs on its stock driver: %s is built without MPI", library.path);
   }
 }

@@ -44,7 +44,7 @@ class Lock {
 void tell_stock(const Definition& stock, const char* reason) {
   if (told) return;
   told = true;
-  if (verbose() || is_first(stock.handle(), current_comm))
+  if (is_first(stock.handle(), current_comm))
     say("PnetCDF runs on its stock driver: %s", reason);
 }
 
@@ -69,9 +69,7 @@ const void* table_for(Definition& stock, const void* stock_table) {
   if (library != nullptr) return attach(stock_table, stock.handle());  // says that one is served already
   library = object.start;
   answer = attach(stock_table, stock.keep());
-  if (answer != stock_table && verbose())
-    say("Forebay's driver is loaded for PnetCDF (%s)", display_name(object));
-  return answer;
+  return answer;  // with its first file it says itself that PnetCDF runs on it
 }
 
 int create_or_open(const char* name, const void* caller, bool writes, uintptr_t comm, const char* path,
@@ -87,10 +85,8 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
   const int status = reinterpret_cast<CreateOrOpen>(stock.address())(comm, path, mode, info, ncid);
   const bool unasked = status == 0 && writes && !asked && (mode & nc_netcdf4) == 0;
   if (unasked && dlsym(stock.handle(), "forebay_pnetcdf_inside") != nullptr) {
-    // A drop-in, or a program linked with the driver: it asks itself.
+    // A drop-in, or a program linked with the driver: it asks itself, and says so itself.
     const Lock lock;
-    if (!told && verbose())
-      say("PnetCDF (%s) has Forebay's driver inside", display_name(object_of(stock.address())));
     told = true;
   } else if (unasked) {
     const Lock lock;

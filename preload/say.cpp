@@ -96,9 +96,4 @@ void say(const char* format, ...) {
   }
 }
 
-bool verbose() {
-  const char* value = getenv("FOREBAY_VERBOSE");
-  return value != nullptr && *value != '\0' && strcmp(value, "0") != 0;
-}
-
 }  // namespace forebay::preload

@@ -14,7 +14,4 @@ bool is_first(void* library, uintptr_t comm);
 /// Writes "forebay: …" and a line end in one piece.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/// FOREBAY_VERBOSE is set: tell also what works, on every rank.
-bool verbose();
-
 }  // namespace forebay::preload

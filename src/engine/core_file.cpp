@@ -289,7 +289,7 @@ Status CoreFile::close() {
   status.update(s.file.close());
   status = agree_outcome(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
+    ReportFacts facts{s.reported_path, s.options.driver, s.settings, s.layout.stripe_bytes(),
                       s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());

@@ -64,11 +64,15 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
                                   : count_text(report.stock_opens) + " of " + counted(report.opens, "open") + " were left";
     notes.push_back(which + " to " + library + "'s own driver: " + reasons + ". Its writes are not counted here.");
   }
-  if (c.stock_puts > 0) {
-    notes.push_back(counted(c.stock_puts, "independent put") + " (" + size_text(c.stock_put_bytes) + ") went by " +
-                    library + "'s own driver, each by itself: in strict mode nothing could be merged, and the "
-                    "number of records is that driver's to keep. forebay_mode=commit (forebay run --mode commit) "
-                    "gathers them.");
+  if (c.stock_puts == 0) return;
+  const std::string what = counted(c.stock_puts, "put") + " (" + size_text(c.stock_put_bytes) + ") went by ";
+  if (report.facts.driver == "hdf5") {
+    notes.push_back(what + "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
+                    "selection I/O is off (H5Pset_selection_io) or not possible (H5Pget_no_selection_io_cause).");
+  } else {
+    notes.push_back(what + library + "'s own driver, each by itself, as independent ones in strict mode do: "
+                    "there nothing could be merged, and the number of records is that driver's to keep. "
+                    "forebay_mode=commit (forebay run --mode commit) gathers them.");
   }
 }
 

@@ -180,7 +180,7 @@ TEST(Notes, WhatTheStockDriverDidIsSaidWithTheReason) {
   list[0].counters.stock_puts = 500;
   list[0].counters.stock_put_bytes = 2000;
   EXPECT_THAT(summarize(facts(), list).notes,
-              ElementsAre(AllOf(HasSubstr("500 independent puts (2.0 KiB) went by PnetCDF's own driver"),
+              ElementsAre(AllOf(HasSubstr("500 puts (2.0 KiB) went by PnetCDF's own driver"),
                                 HasSubstr("--mode commit"))));
   FileReport report = left_to_stock("/data/history.nc", "pnetcdf", "FOREBAY_ENABLE=off", 4, 0, 0);
   EXPECT_THAT(report.notes, ElementsAre("This file was left to PnetCDF's own driver: FOREBAY_ENABLE=off. Its "

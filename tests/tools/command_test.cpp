@@ -446,6 +446,16 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
         "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
+  FileReport second = left_to_stock("/scratch/\x1b[31mred.nc", "pnetcdf", "a \"reason\"\n", 6, 1 << 20, 0);
+  ASSERT_TRUE(append_report(*this / "s.json", second).ok());
+  const Outcome both = forebay_command({"report", *this / "s.json"});
+  EXPECT_EQ(both.status, 0);
+  for (const char* part : {"in all          2 files, opened 2 times, 1 of them on the stock driver",
+                           "/scratch/\\x1b[31mred.nc\n", "on stock driver 1 of 1 open", "1 MiB put (0 calls)",
+                           "own driver: a \"reason\"\\n. Its writes"}) {
+    EXPECT_THAT(both.output, HasSubstr(part));
+  }
+  EXPECT_THAT(both.output, Not(HasSubstr("\x1b")));
   const Outcome as_json = forebay_command({"report", "--json", *this / "s.json"});
   EXPECT_EQ(nlohmann::json::parse(as_json.output), nlohmann::json::parse(slurp(*this / "s.json")));
 }
@@ -457,9 +467,9 @@ TEST_F(ReportCommand, WhatIsNoReportIsTold) {
       {"CDF\1", "not JSON"},
       {"{}", "not a report"},
       {"[1]", "not a report"},
-      {"{\"schema\": 2, \"files\": []}", "another layout"},
-      {"{\"schema\": 1, \"files\": [{\"path\": \"x\"}]}", "not a report"},
-      {"{\"schema\": 1, \"files\": [", "not JSON"}};
+      {"{\"schema\": 1, \"files\": []}", "another layout"},
+      {"{\"schema\": 2, \"files\": [{\"path\": \"x\"}]}", "not a report"},
+      {"{\"schema\": 2, \"files\": [", "not JSON"}};
   for (const auto& [text, message] : cases) {
     std::ofstream(*this / "s.json", std::ios::trunc) << text;
     const Outcome outcome = forebay_command({"report", *this / "s.json"});
