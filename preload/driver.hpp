@@ -2,6 +2,7 @@
 // else.
 #pragma once
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "process.hpp"
@@ -16,6 +17,10 @@ struct Reason {
 
 /// False, with the reason, where FOREBAY_ENABLE says so.
 bool enabled(Reason& reason);
+
+/// Where `file` is: in FOREBAY_LIBDIR, or beside or above the shim, and nobody else may change it. False, with
+/// the reason, where it is not.
+bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason);
 
 /// Loads `file` ("libforebay_hdf5.so") from FOREBAY_LIBDIR (a list of whole paths of folders between colons),
 /// or from beside or above the shim; never where others may change it (trust.hpp). It must have been built for the library that defines `stock` and for the MPI that this

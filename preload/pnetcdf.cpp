@@ -9,6 +9,7 @@
 #include "driver.hpp"
 #include "export.hpp"
 #include "process.hpp"
+#include "report.hpp"
 #include "say.hpp"
 
 namespace forebay::preload {
@@ -32,6 +33,10 @@ const void* answer = nullptr;
 // The call in progress on this thread.
 __thread uintptr_t current_comm = 0;
 __thread bool asked = false;
+__thread bool left_to_stock = false;
+
+/// Why PnetCDF runs on its own driver, once it does.
+Reason stock_reason;
 
 class Lock {
  public:
@@ -42,8 +47,10 @@ class Lock {
 };
 
 void tell_stock(const Definition& stock, const char* reason) {
+  left_to_stock = true;
   if (told) return;
   told = true;
+  stock_reason.set("%s", reason);
   if (is_first(stock.handle(), current_comm))
     say("PnetCDF runs on its stock driver: %s", reason);
 }
@@ -52,7 +59,10 @@ const void* table_for(Definition& stock, const void* stock_table) {
   const Lock lock;
   Reason reason;
   const Object object = object_of(stock.address());
-  if (library != nullptr && library == object.start) return answer;
+  if (library != nullptr && library == object.start) {
+    left_to_stock = answer == stock_table;
+    return answer;
+  }
   if (!tried) {
     tried = true;
     void* driver =
@@ -66,9 +76,15 @@ const void* table_for(Definition& stock, const void* stock_table) {
     tell_stock(stock, reason.text);
     return stock_table;
   }
-  if (library != nullptr) return attach(stock_table, stock.handle());  // says that one is served already
+  // Where a PnetCDF is refused, the driver says why.
+  if (*stock_reason.text == '\0') stock_reason.set("Forebay's driver does not serve this PnetCDF library");
+  if (library != nullptr) {  // one is served already
+    left_to_stock = true;
+    return attach(stock_table, stock.handle());
+  }
   library = object.start;
   answer = attach(stock_table, stock.keep());
+  left_to_stock = answer == stock_table;
   return answer;  // with its first file it says itself that PnetCDF runs on it
 }
 
@@ -82,6 +98,7 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
   const uintptr_t outer = current_comm;
   current_comm = comm;
   asked = false;
+  left_to_stock = false;
   const int status = reinterpret_cast<CreateOrOpen>(stock.address())(comm, path, mode, info, ncid);
   const bool unasked = status == 0 && writes && !asked && (mode & nc_netcdf4) == 0;
   if (unasked && dlsym(stock.handle(), "forebay_pnetcdf_inside") != nullptr) {
@@ -101,6 +118,8 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
     tell_stock(stock, reason.text);
   }
   current_comm = outer;
+  if (status == 0 && left_to_stock)
+    report_stock(path, "pnetcdf", stock_reason.text, ranks_of(stock.handle(), comm));
   return status;
 }
 

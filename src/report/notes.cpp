@@ -81,7 +81,7 @@ void add_broken(const FileReport& report, std::vector<std::string>& notes) {
   if (c.broken_writes == 0) return;
   std::string causes;
   for (std::size_t i = 0; i < c.broken_causes.size(); ++i) {
-    if (c.broken_causes[i] > 0) causes += (causes.empty() ? "" : ", ") + name_of_cause(i);
+    if (c.broken_causes[i] > 0) causes += (causes.empty() ? "" : "; ") + name_of_cause(i);
   }
   notes.push_back("The program wrote collectively, but HDF5 made " + counted(c.broken_writes, "independent write") +
                   " of it: " + (causes.empty() ? "it does not say why" : causes) +
@@ -183,7 +183,7 @@ std::vector<std::string> notes_on(const FileReport& report) {
     }
     add_tiny_writes(report, notes);
   }
-  const auto bytes = static_cast<double>(c.bytes);
+  const auto bytes = static_cast<double>(c.bytes + c.fill_bytes);
   if (c.bypass_bytes > 0 && static_cast<double>(c.bypass_bytes) >= 0.95 * bytes) {
     const std::int64_t limit = report.facts.settings.bypass_bytes;
     notes.push_back(percent(static_cast<double>(c.bypass_bytes), bytes) +
