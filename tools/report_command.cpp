@@ -200,8 +200,9 @@ void print_file(const json& file) {
                                    human_bytes(number(reads.at("bytes")))));
   }
   print_times(file.at("seconds"));
-  line("memory", fmt::format("windows {}; peak of the processes {} in all, {} the largest",
+  line("memory", fmt::format("windows {}, kept {}; peak of the processes {} in all, {} the largest",
                              human_bytes(number(memory.at("windows_bytes"))),
+                             human_bytes(number(memory.at("segments_bytes"))),
                              human_bytes(number(memory.at("peak_sum_bytes"))),
                              human_bytes(number(memory.at("peak_max_bytes")))));
   line("aggregators", list_of(file.at("aggregators")));

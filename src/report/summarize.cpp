@@ -56,6 +56,7 @@ constexpr std::array fields{
     CounterField{"/broken_collectives/writes", &C::broken_writes, Sum::all, Sum::all},
     // One rank of a node sets it, and the windows of a communicator serve its next file, too.
     CounterField{"/memory/windows_bytes", &C::window_bytes, Sum::all, Sum::largest},
+    CounterField{"/memory/segments_bytes", &C::segment_bytes, Sum::all, Sum::largest},
 };
 
 void add(std::int64_t& total, std::int64_t value, Sum sum) {
