@@ -71,6 +71,7 @@ int parse_and_run(int argc, char** argv) {
       ->add_option("--dir", doctor_options.folder,
                    "write the test files there (default: the temporary folder)")
       ->type_name("FOLDER");
+  doctor_command->add_option("FOLDER", doctor_options.folder, "the same as --dir FOLDER")->type_name("");
   doctor_command->footer("Exit status: 0 where every driver that is installed would be active, else 1.");
 
   DropinOptions dropin_options;
