@@ -71,8 +71,8 @@ int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
   return NC_NOERR;
 }
 
-// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank has
-// none. A refusal leaves the file to PnetCDF's own driver.
+// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank
+// has none. A refusal leaves the file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
                  MPI_Info info, Plan& plan) {
   int all_opened = opened ? 1 : 0;
@@ -99,9 +99,10 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   }
 }
 
-// Collective, once all have opened it.
-void begin_stock_report(OpenFile& file, MPI_Comm comm, const char* path, const Plan& plan) {
-  if (!file.active()) file.stock_report = StockReport::begin(comm, plan.settings, path, "pnetcdf", plan.reason);
+// Collective, also where a rank has no file.
+void begin_stock_report(OpenFile& file, bool opened, MPI_Comm comm, const char* path, const Plan& plan) {
+  if (file.active()) return;
+  file.stock_report = StockReport::begin(comm, opened, plan.settings, path, "pnetcdf", plan.reason);
 }
 
 // The format that PnetCDF gives a new file: by mode, else by its process-wide default.
@@ -180,8 +181,8 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
     const int err = stock(&stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     if (plan.use) attach_core(*file, err == NC_NOERR, *before, comm, path, info, plan);
+    begin_stock_report(*file, err == NC_NOERR, comm, path, plan);
     if (err != NC_NOERR) return err;
-    begin_stock_report(*file, comm, path, plan);
     file->in_define = true;
     file->cdf_format = format_of_new(cmode);
     file->share = heeds_share(cmode);
@@ -205,8 +206,8 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     file->writable = (omode & NC_WRITE) != 0;
     if (plan.use) attach_core(*file, opened, *before, comm, path, info, plan);
+    begin_stock_report(*file, opened, comm, path, plan);
     if (!opened) return err;
-    begin_stock_report(*file, comm, path, plan);
     if (file->active()) {
       if (int format_err = read_format(*file)) return format_err;
       if (int inquire_err = file->variables.refresh()) return inquire_err;

@@ -176,8 +176,8 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
   OpenFile& file = OpenFile::of(object);
   if (!takes(file, how)) {
     const int err = count_stock_call(file, [&] {
-      return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count, type,
-                                 how);
+      return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count,
+                                 type, how);
     });
     if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.puts.skip_number();
     // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.

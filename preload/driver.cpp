@@ -103,7 +103,8 @@ bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
   const Object own = object_of(reinterpret_cast<const void*>(&load_driver));
   const char* slash = strrchr(own.path, '/');
   if (slash == nullptr || *own.path != '/') {
-    reason.set("cannot tell where %s is: LD_PRELOAD has no whole path to the library; set FOREBAY_LIBDIR", file);
+    reason.set("cannot tell where %s is: LD_PRELOAD has no whole path to the library; set FOREBAY_LIBDIR",
+               file);
     return false;
   }
   const auto length = static_cast<size_t>(slash - own.path);

@@ -102,8 +102,7 @@ const Attached* driver_for(const Definition& stock_set, const void* caller, uint
   if (*stock_reason.text == '\0') stock_reason = reason;
   if (!told) {
     told = true;
-    if (is_first(stock_set.handle(), comm))
-      say("HDF5 runs on its stock driver: %s", reason.text);
+    if (is_first(stock_set.handle(), comm)) say("HDF5 runs on its stock driver: %s", reason.text);
   }
   return nullptr;
 }
@@ -158,12 +157,16 @@ void note_file(const Definition& stock, const char* name, int64_t fapl, bool mad
   }
   if (!report_wanted()) return;
   if (*stock_reason.text == '\0' && attached.library == nullptr) return;  // MPI-IO was never selected
-  const auto get_driver =
-      stock.handle() != nullptr ? reinterpret_cast<GetDriver>(dlsym(stock.handle(), "H5Pget_driver")) : nullptr;
-  const Definition next = get_driver == nullptr ? find_definition("H5Pget_driver", stock.address()) : Definition{};
+  const auto get_driver = stock.handle() != nullptr
+                              ? reinterpret_cast<GetDriver>(dlsym(stock.handle(), "H5Pget_driver"))
+                              : nullptr;
+  const Definition next =
+      get_driver == nullptr ? find_definition("H5Pget_driver", stock.address()) : Definition{};
   const auto ask = get_driver != nullptr ? get_driver : reinterpret_cast<GetDriver>(next.address());
-  if (fapl == 0 || ask == nullptr || stock.handle() == nullptr || ask(fapl) != mpio_of(stock.handle())) return;
-  report_stock(name, "hdf5", *stock_reason.text != '\0' ? stock_reason.text : "forebay_enable is off", openers);
+  if (fapl == 0 || ask == nullptr || stock.handle() == nullptr || ask(fapl) != mpio_of(stock.handle()))
+    return;
+  report_stock(name, "hdf5", *stock_reason.text != '\0' ? stock_reason.text : "forebay_enable is off",
+               openers);
 }
 
 void tell_missing(const char* name) {

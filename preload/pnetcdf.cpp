@@ -51,8 +51,7 @@ void tell_stock(const Definition& stock, const char* reason) {
   if (told) return;
   told = true;
   stock_reason.set("%s", reason);
-  if (is_first(stock.handle(), current_comm))
-    say("PnetCDF runs on its stock driver: %s", reason);
+  if (is_first(stock.handle(), current_comm)) say("PnetCDF runs on its stock driver: %s", reason);
 }
 
 const void* table_for(Definition& stock, const void* stock_table) {

@@ -24,11 +24,13 @@ ReportStock load() {
   tried = true;
   char path[PATH_MAX];
   Reason reason;
-  void* handle = find_driver("libforebay_report.so", path, reason) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* handle =
+      find_driver("libforebay_report.so", path, reason) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (handle != nullptr) function = reinterpret_cast<ReportStock>(dlsym(handle, "forebay_report_stock"));
   if (function == nullptr) {
     const char* error = *reason.text != '\0' && handle == nullptr ? reason.text : dlerror();
-    say("files on the stock driver are missing in the report: %s", error != nullptr ? error : "no such library");
+    say("files on the stock driver are missing in the report: %s",
+        error != nullptr ? error : "no such library");
   }
   return function;
 }

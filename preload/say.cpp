@@ -11,8 +11,8 @@
 namespace forebay::preload {
 namespace {
 
-/// Whether one of the words of a list between blanks is this one: Open MPI lists the first rank of each program
-/// of a job.
+/// Whether one of the words of a list between blanks is this one: Open MPI lists the first rank of each
+/// program of a job.
 bool has_word(const char* list, const char* word) {
   const size_t length = strlen(word);
   for (const char* at = list; at != nullptr && *at != '\0'; at += strspn(at, " ")) {

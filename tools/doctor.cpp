@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/hints.hpp"
-#include "surroundings.hpp"
 #include "commands.hpp"
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
@@ -25,6 +24,7 @@
 #include "installation.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
+#include "surroundings.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -206,12 +206,14 @@ void print_text(const Json& d) {
   }
   const Json& folder = d["folder"];
   fmt::print("{}\n", text(folder["folder"]));
-  line("file system", fmt::format("{} ({})", text(folder["file_system"]), text(folder["file_system_source"])));
-  line("coherent", fmt::format("{} ({})",
-                               folder["coherent"].get<bool>()
-                                   ? "yes: what one node has written any other reads"
-                                   : "not known to be: nothing that another node may write is read and completed",
-                               text(folder["coherent_source"])));
+  line("file system",
+       fmt::format("{} ({})", text(folder["file_system"]), text(folder["file_system_source"])));
+  line("coherent",
+       fmt::format("{} ({})",
+                   folder["coherent"].get<bool>()
+                       ? "yes: what one node has written any other reads"
+                       : "not known to be: nothing that another node may write is read and completed",
+                   text(folder["coherent_source"])));
   if (!text(folder["storage"]).empty()) {
     line("storage", fmt::format("{} ({})", text(folder["storage"]), text(folder["storage_source"])));
     line("stripe", fmt::format("{} ({})", human_bytes(folder["stripe_bytes"].get<std::int64_t>()),

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "surroundings.hpp"
 #include "launcher.hpp"
 #include "probe_facts.hpp"
 #include "subprocess.hpp"
+#include "surroundings.hpp"
 #include "trusted.hpp"
 
 namespace forebay::tools {

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "surroundings.hpp"
 #include "commands.hpp"
 #include "dropin_link.hpp"
 #include "dropin_store.hpp"
@@ -22,6 +21,7 @@
 #include "message.hpp"
 #include "probe_facts.hpp"
 #include "subprocess.hpp"
+#include "surroundings.hpp"
 #include "trusted.hpp"
 
 namespace forebay::tools {

@@ -134,7 +134,8 @@ int parse_and_run(int argc, char** argv) {
   }
   if (*run_command) {
     run_options.program = run_command->remaining();
-    if (run_options.program.empty()) return give_up(exit_usage, "run needs a program; see forebay run --help");
+    if (run_options.program.empty())
+      return give_up(exit_usage, "run needs a program; see forebay run --help");
     if (run_options.program.front().starts_with("-")) {
       return give_up(exit_usage,
                      "run has no option " + run_options.program.front() + "; see forebay run --help");

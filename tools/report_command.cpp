@@ -90,10 +90,11 @@ void print_times(const json& seconds) {
 void print_others(const json& file) {
   const json& own = file.at("library_writes");
   if (number(own.at("metadata")) + number(own.at("fill")) > 0) {
-    line("library wrote",
-         fmt::format("{} of metadata ({}), {} of fill values ({})", human_bytes(number(own.at("metadata_bytes"))),
-                     counted(number(own.at("metadata")), "write", "writes"),
-                     human_bytes(number(own.at("fill_bytes"))), counted(number(own.at("fill")), "write", "writes")));
+    line("library wrote", fmt::format("{} of metadata ({}), {} of fill values ({})",
+                                      human_bytes(number(own.at("metadata_bytes"))),
+                                      counted(number(own.at("metadata")), "write", "writes"),
+                                      human_bytes(number(own.at("fill_bytes"))),
+                                      counted(number(own.at("fill")), "write", "writes")));
   }
   const json& stock = file.at("stock");
   if (number(stock.at("opens")) > 0) {
@@ -101,11 +102,13 @@ void print_others(const json& file) {
                                         counted(number(file.at("opens")), "open", "opens")));
   }
   if (number(stock.at("put_bytes")) + number(stock.at("get_bytes")) + number(stock.at("puts")) +
-          number(stock.at("gets")) > 0) {
-    line("by stock driver", fmt::format("{} put ({}), {} got ({})", human_bytes(number(stock.at("put_bytes"))),
-                                        counted(number(stock.at("puts")), "call", "calls"),
-                                        human_bytes(number(stock.at("get_bytes"))),
-                                        counted(number(stock.at("gets")), "call", "calls")));
+          number(stock.at("gets")) >
+      0) {
+    line("by stock driver",
+         fmt::format("{} put ({}), {} got ({})", human_bytes(number(stock.at("put_bytes"))),
+                     counted(number(stock.at("puts")), "call", "calls"),
+                     human_bytes(number(stock.at("get_bytes"))),
+                     counted(number(stock.at("gets")), "call", "calls")));
   }
   const json& broken = file.at("broken_collectives");
   if (number(broken.at("writes")) > 0)
@@ -123,8 +126,8 @@ void print_file(const json& file) {
   const std::int64_t opens = number(file.at("opens"));
 
   fmt::print("{}\n", printable(text_of(file.at("path"))));
-  line("driver", fmt::format("{}, in {}, on {}, {}{}", text_of(file.at("driver")), text_of(file.at("program")),
-                             text_of(file.at("host")), text_of(file.at("date")),
+  line("driver", fmt::format("{}, in {}, on {}, {}{}", text_of(file.at("driver")),
+                             text_of(file.at("program")), text_of(file.at("host")), text_of(file.at("date")),
                              opens > 1 ? ", opened " + human_count(opens) + " times" : ""));
   if (!file.at("active").get<bool>()) {
     line("ranks", human_count(ranks));
@@ -216,19 +219,20 @@ void print_head(const json& document) {
   const json& totals = document.at("totals");
   if (number(totals.at("files")) < 2) return;
   const auto all = [&](const char* key) { return number(totals.at(key)); };
-  line("in all", fmt::format("{}, opened {} times{}", counted(all("files"), "file", "files"),
-                             human_count(all("opens")),
-                             all("stock_opens") > 0
-                                 ? fmt::format(", {} of them on the stock driver", human_count(all("stock_opens")))
-                                 : ""));
+  line("in all",
+       fmt::format("{}, opened {} times{}", counted(all("files"), "file", "files"), human_count(all("opens")),
+                   all("stock_opens") > 0
+                       ? fmt::format(", {} of them on the stock driver", human_count(all("stock_opens")))
+                       : ""));
   line("  put", fmt::format("{} in {}; the libraries {} of their own; by stock drivers {}",
                             human_bytes(all("bytes")), counted(all("pieces"), "piece", "pieces"),
                             human_bytes(all("library_bytes")), human_bytes(all("stock_bytes"))));
   line("  written", fmt::format("{} in {}", human_bytes(all("file_write_bytes")),
                                 counted(all("file_writes"), "write", "writes")));
   if (all("got_bytes") > 0) {
-    line("  got", fmt::format("{}; read {} in {}", human_bytes(all("got_bytes")),
-                              human_bytes(all("file_read_bytes")), counted(all("file_reads"), "read", "reads")));
+    line("  got",
+         fmt::format("{}; read {} in {}", human_bytes(all("got_bytes")), human_bytes(all("file_read_bytes")),
+                     counted(all("file_reads"), "read", "reads")));
   }
 }
 

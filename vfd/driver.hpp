@@ -33,10 +33,10 @@ struct DriverFile {
   int ranks = 1;
   haddr_t eof = 0;  ///< right after open; HADDR_UNDEF once something was written, as in the stock driver
   haddr_t eoa = 0;
-  haddr_t last_eoa = 0;        ///< at the last truncate
-  bool sync_required = false;  ///< the file system shows writes to other ranks only after MPI_File_sync
+  haddr_t last_eoa = 0;          ///< at the last truncate
+  bool sync_required = false;    ///< the file system shows writes to other ranks only after MPI_File_sync
   std::uint64_t asked_last = 0;  ///< HDF5's last question (ctl): it tells what comes next (purpose.hpp)
-  bool watches_space = false;  ///< what is kept has to be in the file before space is used again
+  bool watches_space = false;    ///< what is kept has to be in the file before space is used again
   mutable FreedSpace freed;
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 

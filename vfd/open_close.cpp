@@ -119,7 +119,7 @@ Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl
     return {Code::internal, "the stock MPI-IO driver gives no file handle"};
   }
   f.handle = *static_cast<MPI_File*>(handle);
-  f.stock_report = StockReport::begin(comm, settings, name, "hdf5", reason);
+  f.stock_report = StockReport::begin(comm, true, settings, name, "hdf5", reason);
   return {};
 }
 

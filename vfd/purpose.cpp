@@ -23,7 +23,8 @@ Purpose purpose_of_vector(std::uint32_t count, const H5FD_mem_t types[], const v
   if (count == 0) return Purpose::data;
   if (types[0] != H5FD_MEM_DRAW) return Purpose::metadata;
   const bool one_buffer = count > 1 && buffers[0] == buffers[1];
-  return one_buffer || dxpl == H5P_DEFAULT || dxpl == H5P_DATASET_XFER_DEFAULT ? Purpose::fill : Purpose::data;
+  return one_buffer || dxpl == H5P_DEFAULT || dxpl == H5P_DATASET_XFER_DEFAULT ? Purpose::fill
+                                                                               : Purpose::data;
 }
 
 Accounting::Accounting(DriverFile& f, hid_t dxpl)
@@ -42,7 +43,8 @@ void Accounting::close(Purpose purpose) {
     if (c.independent_writes == independent_ || !meant_together(dxpl_)) return;
     ++c.broken_writes;
     std::uint32_t causes = 0;
-    if (f_.context->get_no_collective_cause == nullptr || f_.context->get_no_collective_cause(&causes) < 0) return;
+    if (f_.context->get_no_collective_cause == nullptr || f_.context->get_no_collective_cause(&causes) < 0)
+      return;
     for (std::size_t bit = 0; bit < c.broken_causes.size(); ++bit) {
       if ((causes >> bit & 1) != 0) ++c.broken_causes[bit];
     }

@@ -24,11 +24,13 @@ std::string reported_path(const std::string& path, int descriptor) {
   return error ? path : full.lexically_normal().string();
 }
 
-std::unique_ptr<StockReport> StockReport::begin(MPI_Comm comm, const Settings& settings,
+std::unique_ptr<StockReport> StockReport::begin(MPI_Comm comm, bool opened, const Settings& settings,
                                                 const std::string& path, const std::string& driver,
                                                 const std::string& reason) {
-  int wanted = settings.stats.empty() ? 0 : 1;
-  MPI_Bcast(&wanted, 1, MPI_INT, 0, comm);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  int wanted = opened && (rank != 0 || !settings.stats.empty()) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_MIN, comm);
   if (wanted == 0) return nullptr;
   auto report = std::make_unique<StockReport>();
   MPI_Comm_dup(comm, report->comm_.address());

@@ -19,9 +19,10 @@ std::string reported_path(const std::string& path, int descriptor = -1);
 /// From the open to the close of such a file.
 class StockReport {
  public:
-  /// Collective. Null on every rank where rank 0's settings ask for no report.
-  static std::unique_ptr<StockReport> begin(MPI_Comm comm, const Settings& settings, const std::string& path,
-                                            const std::string& driver, const std::string& reason);
+  /// Collective. Null on every rank where rank 0's settings ask for no report, or a rank has not opened it.
+  static std::unique_ptr<StockReport> begin(MPI_Comm comm, bool opened, const Settings& settings,
+                                            const std::string& path, const std::string& driver,
+                                            const std::string& reason);
 
   /// Collective, once the file is closed. The bytes that the library says this rank has moved, as far as it
   /// tells. A report that cannot be written is said, and no reason to fail a close.

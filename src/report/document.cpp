@@ -71,8 +71,8 @@ FileReport parse_slot(std::string_view slot) {
 }
 
 std::string slot_key(const std::string& path, const std::string& driver) {
-  return std::string(slot_begin) + text_of(Json(as_utf8(path))) + ",\n      \"driver\": " +
-         text_of(Json(driver)) + ",\n";
+  return std::string(slot_begin) + text_of(Json(as_utf8(path))) +
+         ",\n      \"driver\": " + text_of(Json(driver)) + ",\n";
 }
 
 std::vector<Slot> slots_in(std::string_view text) {

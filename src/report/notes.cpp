@@ -59,18 +59,23 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
   if (report.stock_opens > 0) {
     std::string reasons;
     for (const std::string& reason : report.stock_reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
-    const std::string which = report.stock_opens == report.opens
-                                  ? "This file was left"
-                                  : count_text(report.stock_opens) + " of " + counted(report.opens, "open") + " were left";
-    notes.push_back(which + " to " + library + "'s own driver: " + reasons + ". Its writes are not counted here.");
+    const std::string which =
+        report.stock_opens == report.opens
+            ? "This file was left"
+            : count_text(report.stock_opens) + " of " + counted(report.opens, "open") + " were left";
+    notes.push_back(which + " to " + library + "'s own driver: " + reasons +
+                    ". Its writes are not counted here.");
   }
   if (c.stock_puts == 0) return;
   const std::string what = counted(c.stock_puts, "put") + " (" + size_text(c.stock_put_bytes) + ") went by ";
   if (report.facts.driver == "hdf5") {
-    notes.push_back(what + "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
-                    "selection I/O is off (H5Pset_selection_io) or not possible (H5Pget_no_selection_io_cause).");
+    notes.push_back(
+        what +
+        "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
+        "selection I/O is off (H5Pset_selection_io) or not possible (H5Pget_no_selection_io_cause).");
   } else {
-    notes.push_back(what + library + "'s own driver, each by itself, as independent ones in strict mode do: "
+    notes.push_back(what + library +
+                    "'s own driver, each by itself, as independent ones in strict mode do: "
                     "there nothing could be merged, and the number of records is that driver's to keep. "
                     "forebay_mode=commit (forebay run --mode commit) gathers them.");
   }
@@ -83,7 +88,8 @@ void add_broken(const FileReport& report, std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < c.broken_causes.size(); ++i) {
     if (c.broken_causes[i] > 0) causes += (causes.empty() ? "" : "; ") + name_of_cause(i);
   }
-  notes.push_back("The program wrote collectively, but HDF5 made " + counted(c.broken_writes, "independent write") +
+  notes.push_back("The program wrote collectively, but HDF5 made " +
+                  counted(c.broken_writes, "independent write") +
                   " of it: " + (causes.empty() ? "it does not say why" : causes) +
                   (report.facts.settings.mode == Mode::strict
                        ? ". forebay_mode=commit (forebay run --mode commit) gathers these, too."
@@ -102,8 +108,10 @@ bool add_independent(const FileReport& report, std::vector<std::string>& notes) 
       std::string(strict ? "forebay_mode=commit (forebay run --mode commit) gathers them; so do" : "Try") +
       " collective writes (PnetCDF's _all calls, HDF5's H5FD_MPIO_COLLECTIVE).";
   if (c.collective_flushes == 0) {
-    notes.push_back("Every write was independent, and each went to the file by itself: nothing could be merged "
-                    "between ranks. " + advice);
+    notes.push_back(
+        "Every write was independent, and each went to the file by itself: nothing could be merged "
+        "between ranks. " +
+        advice);
     return true;
   }
   const std::int64_t data_writes = c.writes - std::min(c.writes, c.metadata_writes);
@@ -118,21 +126,24 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
   const Counters& c = report.total;
   const Settings& s = report.facts.settings;
   if (c.metadata_writes > many / 10 && 2 * c.metadata_writes > c.writes) {
-    notes.push_back(count_text(c.metadata_writes) + " of " + counted(c.writes, "write") + " are HDF5's metadata, " +
-                    size_text(c.metadata_bytes / c.metadata_writes) +
+    notes.push_back(count_text(c.metadata_writes) + " of " + counted(c.writes, "write") +
+                    " are HDF5's metadata, " + size_text(c.metadata_bytes / c.metadata_writes) +
                     " on average; forebay_metadata=collective writes it together.");
     return;
   }
   if (c.writes < many || c.written_bytes / c.writes >= tiny) return;
-  const std::string what = counted(c.writes, "write") + " of " + size_text(c.written_bytes / c.writes) + " on average: ";
+  const std::string what =
+      counted(c.writes, "write") + " of " + size_text(c.written_bytes / c.writes) + " on average: ";
   if (s.mode == Mode::commit) {
     const std::int64_t pool = s.pool_bytes > 0 ? s.pool_bytes : s.memory_bytes / 4;
-    notes.push_back(what + "what is kept does not hold enough of the file at once. Raise forebay_pool_bytes (now " +
+    notes.push_back(what +
+                    "what is kept does not hold enough of the file at once. Raise forebay_pool_bytes (now " +
                     size_text(pool) + " a rank).");
   } else if (c.independent_writes > 0) {
     notes.push_back(what + "forebay_mode=commit (forebay run --mode commit) gathers them over calls.");
   } else {
-    notes.push_back(what + "each call leaves gaps in the file. forebay_mode=commit gathers the calls that fill them.");
+    notes.push_back(
+        what + "each call leaves gaps in the file. forebay_mode=commit gathers the calls that fill them.");
   }
 }
 
@@ -151,7 +162,8 @@ std::string name_of_cause(std::size_t bit) {
       "HDF5 met an error while it looked",
       "selection I/O is off (H5Pset_selection_io), or not possible for this transfer",
   };
-  return bit < std::size(names) ? names[bit] : "cause " + std::to_string(bit) + " of H5Pget_mpio_no_collective_cause";
+  return bit < std::size(names) ? names[bit]
+                                : "cause " + std::to_string(bit) + " of H5Pget_mpio_no_collective_cause";
 }
 
 std::vector<std::string> notes_on(const FileReport& report) {
@@ -173,7 +185,8 @@ std::vector<std::string> notes_on(const FileReport& report) {
   if (!add_independent(report, notes)) {
     if (report.ranks == 1) {
       notes.emplace_back(
-          "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves its "
+          "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves "
+          "its "
           "data to a few writers first, let more ranks write.");
     } else if (report.most_ranks_per_node == 1) {
       notes.emplace_back(

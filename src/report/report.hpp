@@ -78,7 +78,7 @@ enum class Sum { all, largest };
 /// One counter: where it stands in a report's JSON, and how it is summed.
 struct CounterField {
   const char* place;
-  std::int64_t Counters::*value;
+  std::int64_t Counters::* value;
   Sum over_ranks;
   Sum over_opens;
 };
@@ -96,7 +96,6 @@ std::string name_of_cause(std::size_t bit);
 
 /// Largest resident memory of this process so far, in bytes; 0 where the system does not tell.
 std::int64_t peak_resident_bytes();
-
 
 /// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty. A file
 /// that is known to the document already gets the new numbers added. Where the document is as we write it,

@@ -21,7 +21,8 @@ struct Average {
 };
 constexpr Average averages[] = {
     {"/average_piece_bytes", "/bytes", "/pieces"},
-    {"/after_node_coalescing/average_run_bytes", "/after_node_coalescing/bytes", "/after_node_coalescing/runs"},
+    {"/after_node_coalescing/average_run_bytes", "/after_node_coalescing/bytes",
+     "/after_node_coalescing/runs"},
     {"/file_writes/average_bytes", "/file_writes/bytes", "/file_writes/count"},
     {"/gets/average_piece_bytes", "/gets/bytes", "/gets/pieces"},
 };
@@ -44,7 +45,8 @@ Json causes_of(const Counters& c) {
   Json causes = Json::array();
   for (std::size_t i = 0; i < c.broken_causes.size(); ++i) {
     if (c.broken_causes[i] == 0) continue;
-    causes.push_back({{"flag", std::int64_t{1} << i}, {"cause", name_of_cause(i)}, {"writes", c.broken_causes[i]}});
+    causes.push_back(
+        {{"flag", std::int64_t{1} << i}, {"cause", name_of_cause(i)}, {"writes", c.broken_causes[i]}});
   }
   return causes;
 }
@@ -171,12 +173,14 @@ void add_totals(Json& totals, const Json& more) {
 
 std::string text_of(const Json& json) {
   std::string text;
-  for (const std::string dumped = json.dump(2, ' ', false, Json::error_handler_t::replace); const char c : dumped) {
+  for (const std::string dumped = json.dump(2, ' ', false, Json::error_handler_t::replace);
+       const char c : dumped) {
     const auto byte = static_cast<unsigned char>(c);
     // DEL, and the C1 controls behind their lead byte; they can only be within strings.
     if (byte == 0x7f) {
       text += "\\u007f";
-    } else if (byte >= 0x80 && byte < 0xa0 && !text.empty() && static_cast<unsigned char>(text.back()) == 0xc2) {
+    } else if (byte >= 0x80 && byte < 0xa0 && !text.empty() &&
+               static_cast<unsigned char>(text.back()) == 0xc2) {
       constexpr char digits[] = "0123456789abcdef";
       text.pop_back();
       text += "\\u00";

@@ -63,7 +63,7 @@ void add(std::int64_t& total, std::int64_t value, Sum sum) {
   total = sum == Sum::all ? total + value : std::max(total, value);
 }
 
-void add(Counters& total, const Counters& c, Sum CounterField::*sum) {
+void add(Counters& total, const Counters& c, Sum CounterField::* sum) {
   for (const CounterField& field : fields) add(total.*field.value, c.*field.value, field.*sum);
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) total.write_sizes[i] += c.write_sizes[i];
   for (std::size_t i = 0; i < c.broken_causes.size(); ++i) total.broken_causes[i] += c.broken_causes[i];

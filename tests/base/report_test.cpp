@@ -146,8 +146,9 @@ TEST(Notes, IndependentMostly) {
   std::vector<RankShare> list = shares(4, 4);
   EXPECT_THAT(summarize(facts(), list).notes, Not(Contains(HasSubstr("Most writes"))));
   for (RankShare& share : list) share.counters.independent_writes = share.counters.writes = 1000;
-  EXPECT_THAT(summarize(facts(), list).notes,
-              Contains(AllOf(HasSubstr("Most writes to the file were independent"), HasSubstr("--mode commit"))));
+  EXPECT_THAT(
+      summarize(facts(), list).notes,
+      Contains(AllOf(HasSubstr("Most writes to the file were independent"), HasSubstr("--mode commit"))));
 }
 
 TEST(Notes, ALibrarysOwnWritesAreNotTheProgramsToMakeCollective) {
@@ -171,8 +172,8 @@ TEST(Notes, TinyWritesAreAsManyAsTheyAreAndHaveARemedy) {
   FileFacts commit = facts();
   commit.settings.mode = Mode::commit;
   EXPECT_THAT(summarize(commit, list).notes,
-              ElementsAre(AllOf(HasSubstr("3.9 million writes of 4 bytes"), HasSubstr("Raise forebay_pool_bytes"),
-                                HasSubstr("4.0 MiB a rank"))));
+              ElementsAre(AllOf(HasSubstr("3.9 million writes of 4 bytes"),
+                                HasSubstr("Raise forebay_pool_bytes"), HasSubstr("4.0 MiB a rank"))));
 }
 
 TEST(Notes, WhatTheStockDriverDidIsSaidWithTheReason) {

@@ -147,9 +147,12 @@ TEST_F(RunCommand, WhicheverRankFailsTells) {
   std::ofstream(*this / "script") << "#!/no/such/shell\n";
   chmod((*this / "script").c_str(), 0700);
   const std::vector<std::pair<std::vector<std::string>, int>> failing{
-      {{"run", "--hints", "forebay_mod=x", "true"}, 2}, {{"run", "--mode", "comit", "true"}, 2},
-      {{"run", "--stat", "x", "true"}, 2},              {{"run"}, 2},
-      {{"run", "./no_such_program"}, 127},              {{"run", *this / "data"}, 126},
+      {{"run", "--hints", "forebay_mod=x", "true"}, 2},
+      {{"run", "--mode", "comit", "true"}, 2},
+      {{"run", "--stat", "x", "true"}, 2},
+      {{"run"}, 2},
+      {{"run", "./no_such_program"}, 127},
+      {{"run", *this / "data"}, 126},
       {{"run", *this / "script"}, 127},
   };
   for (const auto& [arguments, status] : failing) {
@@ -296,8 +299,8 @@ TEST_F(RunCommand, WhatOthersMayChangeIsNotLoaded) {
   const Outcome outcome =
       forebay_with({{"FOREBAY_DROPIN", *this / "site"}, {"LD_LIBRARY_PATH", "/a"}}, {"run", PRINTS_PATH});
   EXPECT_EQ(outcome.output, "/a\n");
-  EXPECT_EQ(outcome.errors, "forebay: FOREBAY_DROPIN: " + *this / "site" + " is left out: others may change " +
-                                *this / "site" + "\n");
+  EXPECT_EQ(outcome.errors, "forebay: FOREBAY_DROPIN: " + *this / "site" +
+                                " is left out: others may change " + *this / "site" + "\n");
 }
 
 /// The command as it is installed, as a hard link: there is no telling it from that of the build by its file.
@@ -343,11 +346,12 @@ TEST_F(RunCommand, MisspeltVariablesAreTold) {
             "forebay: FOREBAY_DROPINS is set and has no meaning; is FOREBAY_DROPIN meant?\n");
   EXPECT_THAT(forebay_with({{"FOREBAY_HINT", "x=1"}}, {"run", "true"}).errors,
               HasSubstr("is FOREBAY_HINTS meant?"));
-  const std::map<std::string, std::string> tried{{"FOREBAY_MODE", "FOREBAY_HINTS=forebay_mode=commit"},
-                                                 {"forebay_mode", "FOREBAY_HINTS=forebay_mode=commit"},
-                                                 {"FOREBAY_POOL_BYTE", "FOREBAY_HINTS=forebay_pool_bytes=commit"},
-                                                 {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
-                                                 {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"}};
+  const std::map<std::string, std::string> tried{
+      {"FOREBAY_MODE", "FOREBAY_HINTS=forebay_mode=commit"},
+      {"forebay_mode", "FOREBAY_HINTS=forebay_mode=commit"},
+      {"FOREBAY_POOL_BYTE", "FOREBAY_HINTS=forebay_pool_bytes=commit"},
+      {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
+      {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"}};
   for (const auto& [name, meant] : tried) {
     EXPECT_EQ(forebay_with({{name, "commit"}}, {"run", "true"}).errors,
               "forebay: " + name + " is set and has no meaning; is " + meant + " meant?\n");

@@ -23,12 +23,12 @@ using nlohmann::json;
 int rank = 0, ranks = 1;
 int failures = 0;
 
-#define CHECK(condition)                                                                \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
+#define CHECK(condition)                                                                  \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
       std::fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, #condition); \
-      ++failures;                                                                       \
-    }                                                                                   \
+      ++failures;                                                                         \
+    }                                                                                     \
   } while (0)
 
 constexpr MPI_Offset each = 1000;  // values a rank
@@ -37,7 +37,8 @@ constexpr MPI_Offset each = 1000;  // values a rank
 
 void pnetcdf_file(const std::string& path, bool independent, int steps) {
   int file = 0, dim = 0, var = 0;
-  CHECK(ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR);
+  CHECK(ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) ==
+        NC_NOERR);
   CHECK(ncmpi_def_dim(file, "n", each * ranks * steps, &dim) == NC_NOERR);
   CHECK(ncmpi_def_var(file, "a", NC_INT, 1, &dim, &var) == NC_NOERR);
   CHECK(ncmpi_enddef(file) == NC_NOERR);

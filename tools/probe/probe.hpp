@@ -1,9 +1,9 @@
 // What the two probes share: the pattern that they write and read back, and how they tell what they found.
 //
 // A probe is an ordinary program that knows nothing of Forebay:
-//   write FILE    all ranks write one file together; rank 0 prints lines "forebay-probe: key value" about libraries
-//   plugin FILE   (HDF5 only) the same with the default access list, for HDF5_DRIVER
-//   check FILE    one process reads the file alone and compares; exit status 0 where all is as it should be
+//   write FILE    all ranks write one file together; rank 0 prints lines "forebay-probe: key value" about
+//   libraries plugin FILE   (HDF5 only) the same with the default access list, for HDF5_DRIVER check FILE one
+//   process reads the file alone and compares; exit status 0 where all is as it should be
 #pragma once
 
 #include <dlfcn.h>
