@@ -115,6 +115,14 @@ void print_others(const json& file) {
     line("made independent", counted(number(broken.at("writes")), "collective write", "collective writes"));
 }
 
+/// Reports of earlier versions do not say.
+std::string on_file_system(const json& file) {
+  const std::string name = file.value("file_system", "");
+  if (name.empty()) return "";
+  return " on " + name + (file.value("fills_holes", false) ? "; blocks put in part may be completed"
+                                                           : "; blocks put in part are written run by run");
+}
+
 void print_file(const json& file) {
   const json& coalesced = file.at("after_node_coalescing");
   const json& between = file.at("between_nodes");
@@ -139,8 +147,8 @@ void print_file(const json& file) {
                             per_node(file.at("ranks_per_node"))));
   line("settings", text_of(file.at("settings")));
   line("layout",
-       fmt::format("stripes of {}, rounds of {}, through {}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage"))));
+       fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
+                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")), on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

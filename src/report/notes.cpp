@@ -10,8 +10,7 @@ namespace {
 // From this size on a parallel file system takes pieces well as they come.
 constexpr std::int64_t large_piece = 256 << 10;
 // Fewer writes than this are no trouble, whatever their size.
-constexpr std::int64_t many = 1000;
-constexpr std::int64_t tiny = 4096;
+constexpr std::int64_t small_write = 4 << 10, many_writes = 1000;
 
 std::string size_text(std::int64_t bytes) {
   const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -73,11 +72,6 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
         what +
         "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
         "selection I/O is off (H5Pset_selection_io) or not possible (H5Pget_no_selection_io_cause).");
-  } else {
-    notes.push_back(what + library +
-                    "'s own driver, each by itself, as independent ones in strict mode do: "
-                    "there nothing could be merged, and the number of records is that driver's to keep. "
-                    "forebay_mode=commit (forebay run --mode commit) gathers them.");
   }
 }
 
@@ -125,13 +119,13 @@ bool add_independent(const FileReport& report, std::vector<std::string>& notes) 
 void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) {
   const Counters& c = report.total;
   const Settings& s = report.facts.settings;
-  if (c.metadata_writes > many / 10 && 2 * c.metadata_writes > c.writes) {
+  if (c.metadata_writes > many_writes / 10 && 2 * c.metadata_writes > c.writes) {
     notes.push_back(count_text(c.metadata_writes) + " of " + counted(c.writes, "write") +
                     " are HDF5's metadata, " + size_text(c.metadata_bytes / c.metadata_writes) +
                     " on average; forebay_metadata=collective writes it together.");
     return;
   }
-  if (c.writes < many || c.written_bytes / c.writes >= tiny) return;
+  if (c.writes < many_writes || c.written_bytes / c.writes >= small_write) return;
   const std::string what =
       counted(c.writes, "write") + " of " + size_text(c.written_bytes / c.writes) + " on average: ";
   if (s.mode == Mode::commit) {
@@ -207,6 +201,14 @@ std::vector<std::string> notes_on(const FileReport& report) {
   } else if (c.pieces > 0 && c.bytes / c.pieces >= large_piece) {
     notes.push_back("The average piece is " + size_text(c.bytes / c.pieces) +
                     ": such pieces are written well as they come, gathering them gains little.");
+  }
+  const std::int64_t data_writes = c.writes - c.metadata_writes;
+  if (!report.facts.fills_holes && report.facts.settings.fill_holes == FillHoles::automatic &&
+      data_writes > many_writes && (c.written_bytes - c.metadata_bytes) / data_writes < small_write) {
+    notes.push_back("What was put in parts was written part by part, in " + std::to_string(data_writes) +
+                    " writes: this file system (" + report.facts.file_system +
+                    ") is not known to show at once on every node what another one wrote. Where it does, "
+                    "forebay_fill_holes=enable has such blocks read, completed and written whole.");
   }
   return notes;
 }

@@ -77,6 +77,8 @@ Json to_json(const FileReport& report) {
       {"thread_level", facts.thread_level},
       {"settings", as_utf8(format_hints(settings))},
       {"storage", facts.storage},
+      {"file_system", facts.file_system},
+      {"fills_holes", facts.fills_holes},
       {"link", facts.link},
       {"stripe_bytes", facts.stripe_bytes},
       {"window_bytes", facts.window_bytes},
@@ -114,6 +116,8 @@ FileReport from_json(const Json& json) {
   facts.window_bytes = json.at("window_bytes");
   facts.link = json.at("link");
   facts.storage = json.at("storage");
+  facts.file_system = json.at("file_system");
+  facts.fills_holes = json.at("fills_holes");
   facts.thread_level = json.at("thread_level");
   report.program = json.at("program");
   report.host = json.at("host");
