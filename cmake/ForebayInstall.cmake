@@ -6,6 +6,10 @@ set(FOREBAY_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/forebay")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/forebay" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md")
+install(FILES "${PROJECT_SOURCE_DIR}/docs/report.schema.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/forebay")
+
 foreach(name IN ITEMS pure core hdf5 pnetcdf)
   if(TARGET forebay_${name})
     set_target_properties(forebay_${name} PROPERTIES EXPORT_NAME ${name})

@@ -14,6 +14,7 @@
 #include "errors.hpp"
 #include "file_slots.hpp"
 #include "open_file.hpp"
+#include "stock_bytes.hpp"
 
 namespace forebay::pnc {
 namespace {
@@ -45,6 +46,7 @@ constexpr Code kNotOpened = Code::bad_argument;
 struct Plan {
   Settings settings;
   bool use = false;
+  std::string reason;  ///< why not, on rank 0
 };
 
 // Collective. NC_EINVAL on every rank when the hints of any rank are wrong, NC_EFILE when a rank has too few
@@ -69,9 +71,8 @@ int make_plan(MPI_Comm comm, const char* path, MPI_Info info, bool shared, Plan&
     return to_nc_error(status, NC_EFILE);
   }
   plan.use = agreed[wanted] == 1;
-  if (!plan.use && rank == 0) {
-    warn_once(std::string(reason != nullptr ? reason : "disabled on another rank") + stock_is_used);
-  }
+  if (!plan.use) plan.reason = reason != nullptr ? reason : "disabled on another rank";
+  if (!plan.use && rank == 0) warn_once(plan.reason + stock_is_used);
   return NC_NOERR;
 }
 
@@ -83,7 +84,7 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.path = path;
   options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
   options.info = info;
-  options.settings = std::move(plan.settings);
+  options.settings = plan.settings;
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
   options.opened = &before;
@@ -92,13 +93,20 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   const Status status = CoreFile::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
+    plan.reason = status.message();
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && status.code() != kNotOpened) warn_once(status.message() + stock_is_used);
-  } else if (verbose()) {
+  } else if (verbose() && speaks_for(file.core->rank(), file.core->ranks())) {
     warn_once(std::string("PnetCDF runs on Forebay's driver, ") +
               (file.core->commits() ? "commit" : "strict"));
   }
+}
+
+// Collective, also where a rank has no file.
+void begin_stock_report(OpenFile& file, bool opened, MPI_Comm comm, const char* path, const Plan& plan) {
+  if (file.active()) return;
+  file.stock_report = StockReport::begin(comm, opened, plan.settings, path, "pnetcdf", plan.reason);
 }
 
 // The format that PnetCDF gives a new file: by mode, else by its process-wide default.
@@ -148,7 +156,10 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
   if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
+  StockBytes moved;
+  if (file->stock_report) moved = stock_bytes(*file);
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
+  if (file->stock_report) file->stock_report->end(moved.put, moved.got);
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
     std::int64_t least = err;  // the codes are negative
@@ -173,6 +184,7 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
     const int err = stock(&stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     if (plan.use) attach_core(*file, err == NC_NOERR, *before, comm, path, info, plan);
+    begin_stock_report(*file, err == NC_NOERR, comm, path, plan);
     if (err != NC_NOERR) return err;
     file->in_define = true;
     file->cdf_format = format_of_new(cmode);
@@ -198,6 +210,7 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     file->writable = (omode & NC_WRITE) != 0;
     if (plan.use) attach_core(*file, opened, *before, comm, path, info, plan);
+    begin_stock_report(*file, opened, comm, path, plan);
     if (!opened) return err;
     if (file->active()) {
       if (int format_err = read_format(*file)) return format_err;

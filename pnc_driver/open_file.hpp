@@ -9,6 +9,7 @@
 #include "abi_1_12.hpp"
 #include "attached_buffer.hpp"
 #include "engine/core_file.hpp"
+#include "engine/stock_report.hpp"
 #include "pending.hpp"
 #include "records.hpp"
 #include "selection.hpp"
@@ -39,6 +40,8 @@ struct OpenFile {
   void* const stock_file;
 
   std::unique_ptr<CoreFile> core;
+  std::unique_ptr<StockReport>
+      stock_report;    ///< where PnetCDF's own driver does all, and somebody wants to know
   int cdf_format = 1;  ///< 1, 2 or 5
   bool writable = true;
   bool in_define = false;

@@ -12,6 +12,7 @@
 #include "conversion.hpp"
 #include "errors.hpp"
 #include "open_file.hpp"
+#include "stock_bytes.hpp"
 
 namespace forebay::pnc {
 namespace {
@@ -160,8 +161,10 @@ int put_var(void* object, int variable, Index start, Index count, Index stride, 
             const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!takes(file, how)) {
-    return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
-                              type, how);
+    return count_stock_call(file, [&] {
+      return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
+                                type, how);
+    });
   }
   return guarded([&] {
     return put(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type}, how);
@@ -172,8 +175,10 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
              MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!takes(file, how)) {
-    const int err = file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer,
-                                        buffer_count, type, how);
+    const int err = count_stock_call(file, [&] {
+      return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count,
+                                 type, how);
+    });
     if (file.active() && (err == NC_NOERR || err == NC_ERANGE)) file.puts.skip_number();
     // PnetCDF's own driver posts the put, and forgets to wait for it where a value was out of range.
     if (file.active() && err == NC_ERANGE) {

@@ -42,28 +42,6 @@ bool find_named_driver(const char* list, const char* file, char (&path)[PATH_MAX
   return false;
 }
 
-bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
-  const char* list = getenv("FOREBAY_LIBDIR");
-  if (list != nullptr && *list != '\0') return find_named_driver(list, file, path, reason);
-  const Object own = object_of(reinterpret_cast<const void*>(&load_driver));
-  const char* slash = strrchr(own.path, '/');
-  if (slash == nullptr || *own.path != '/') {
-    reason.set("cannot tell where %s is: LD_PRELOAD has no whole path to the library; set FOREBAY_LIBDIR", file);
-    return false;
-  }
-  const auto length = static_cast<size_t>(slash - own.path);
-  char above[PATH_MAX];
-  snprintf(above, sizeof above, "%.*s/..", static_cast<int>(length), own.path);
-  if (!readable(path, own.path, length, file) && !readable(path, above, strlen(above), file)) {
-    reason.set("there is no %s beside %s", file, own.path);
-    return false;
-  }
-  char where[PATH_MAX];
-  if (!others_may_change(path, keeper_of(own.path), where)) return true;
-  reason.set("%s is not loaded, since others may change %s", path, where);
-  return false;
-}
-
 /// What the driver asks for among the libraries whose names begin with `prefix`, against the one that is
 /// loaded.
 struct Fit {
@@ -117,6 +95,29 @@ void Reason::set(const char* format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+}
+
+bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
+  const char* list = getenv("FOREBAY_LIBDIR");
+  if (list != nullptr && *list != '\0') return find_named_driver(list, file, path, reason);
+  const Object own = object_of(reinterpret_cast<const void*>(&load_driver));
+  const char* slash = strrchr(own.path, '/');
+  if (slash == nullptr || *own.path != '/') {
+    reason.set("cannot tell where %s is: LD_PRELOAD has no whole path to the library; set FOREBAY_LIBDIR",
+               file);
+    return false;
+  }
+  const auto length = static_cast<size_t>(slash - own.path);
+  char above[PATH_MAX];
+  snprintf(above, sizeof above, "%.*s/..", static_cast<int>(length), own.path);
+  if (!readable(path, own.path, length, file) && !readable(path, above, strlen(above), file)) {
+    reason.set("there is no %s beside %s", file, own.path);
+    return false;
+  }
+  char where[PATH_MAX];
+  if (!others_may_change(path, keeper_of(own.path), where)) return true;
+  reason.set("%s is not loaded, since others may change %s", path, where);
+  return false;
 }
 
 bool enabled(Reason& reason) {

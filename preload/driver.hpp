@@ -2,6 +2,7 @@
 // else.
 #pragma once
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "process.hpp"
@@ -17,10 +18,15 @@ struct Reason {
 /// False, with the reason, where FOREBAY_ENABLE says so.
 bool enabled(Reason& reason);
 
+/// Where `file` is: in FOREBAY_LIBDIR, or beside or above the shim, and nobody else may change it. False,
+/// with the reason, where it is not.
+bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason);
+
 /// Loads `file` ("libforebay_hdf5.so") from FOREBAY_LIBDIR (a list of whole paths of folders between colons),
-/// or from beside or above the shim; never where others may change it (trust.hpp). It must have been built for the library that defines `stock` and for the MPI that this
-/// library uses; otherwise loading it would bring a second HDF5 or MPI into the process. `prefix` begins the
-/// names of such libraries ("libhdf5"). Null, with the reason, where it does not fit.
+/// or from beside or above the shim; never where others may change it (trust.hpp). It must have been built
+/// for the library that defines `stock` and for the MPI that this library uses; otherwise loading it would
+/// bring a second HDF5 or MPI into the process. `prefix` begins the names of such libraries ("libhdf5").
+/// Null, with the reason, where it does not fit.
 void* load_driver(const char* file, const char* prefix, const Definition& stock, Reason& reason);
 
 /// Has the drivers that were loaded write what they keep of open files, for the program is about to end.

@@ -10,6 +10,7 @@
 #include "driver.hpp"
 #include "export.hpp"
 #include "process.hpp"
+#include "report.hpp"
 #include "say.hpp"
 
 namespace forebay::preload {
@@ -19,6 +20,7 @@ using SetFapl = int (*)(int64_t, uintptr_t, uintptr_t);
 using GetFapl = int (*)(int64_t, uintptr_t*, uintptr_t*);
 using GetDriver = int64_t (*)(int64_t);
 using Create = int64_t (*)(const char*, unsigned, int64_t, int64_t);
+using Open = int64_t (*)(const char*, unsigned, int64_t);
 
 /// The one HDF5 of the process that Forebay serves, once it does.
 struct Attached {
@@ -32,6 +34,9 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 Attached attached;
 bool tried = false;
 bool told = false;
+/// Why HDF5 runs on its own driver, once it does, and who selected MPI-IO last.
+Reason stock_reason;
+Ranks openers;
 
 class Lock {
  public:
@@ -83,22 +88,21 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
 const Attached* driver_for(const Definition& stock_set, const void* caller, uintptr_t comm) {
   const Lock lock;
   const Object library = object_of(stock_set.address());
+  openers = ranks_of(stock_set.handle(), comm);
   if (attached.library != nullptr && attached.library == library.start) return &attached;
   Reason reason;
   if (!tried) {
     tried = true;
-    if (attach(stock_set, caller, reason)) {
-      if (verbose()) say("Forebay's driver is loaded for HDF5 (%s)", library.path);
-      return &attached;
-    }
+    // With its first file it says itself that HDF5 runs on it.
+    if (attach(stock_set, caller, reason)) return &attached;
   } else {
     reason.set("another HDF5 library of this program, %s, is served",
                display_name(object_of(attached.library)));
   }
+  if (*stock_reason.text == '\0') stock_reason = reason;
   if (!told) {
     told = true;
-    if (verbose() || is_first(stock_set.handle(), comm))
-      say("HDF5 runs on its stock driver: %s", reason.text);
+    if (is_first(stock_set.handle(), comm)) say("HDF5 runs on its stock driver: %s", reason.text);
   }
   return nullptr;
 }
@@ -110,22 +114,59 @@ const Attached* driver_if_attached(const Definition& stock) {
 }
 
 /// A program that writes with an HDF5 without MPI has nothing that Forebay could serve; says so once.
-void tell_if_serial(const Definition& create) {
-  static bool seen = false;
-  {
-    const Lock lock;
-    if (seen) return;
-    seen = true;
-  }
-  const Object library = object_of(create.address());
-  if (library.start == nullptr || *library.path == '\0') return;
+bool is_serial(const Object& library) {
+  if (library.start == nullptr || *library.path == '\0') return false;
   void* handle = dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return;
+  if (handle == nullptr) return false;
   const bool serial = dlsym(handle, "H5Pset_fapl_mpio") == nullptr;
   dlclose(handle);
-  if (serial && (verbose() || is_first(nullptr, 0))) {
-    say("HDF5 runs on its stock driver: %s is built without MPI", library.path);
+  return serial;
+}
+
+/// HDF5's own MPI-IO driver, whose number is a function in some releases and a variable in others.
+int64_t mpio_of(void* handle) {
+  if (void* init = dlsym(handle, "H5FD_mpio_init")) return reinterpret_cast<int64_t (*)()>(init)();
+  const void* id = dlsym(handle, "H5FD_MPIO_id_g");
+  return id != nullptr ? *static_cast<const int64_t*>(id) : -1;
+}
+
+/// A file was made or opened: told, and put into the report, where that was by HDF5's own driver though
+/// Forebay's might have done it.
+void note_file(const Definition& stock, const char* name, int64_t fapl, bool made) {
+  const Object library = object_of(stock.address());
+  static const void* serial = nullptr;
+  static const void* parallel = nullptr;
+  {
+    const Lock lock;
+    if (library.start != serial && library.start != parallel) {
+      if (is_serial(library)) {
+        serial = library.start;
+        if (made && is_first(nullptr, 0))
+          say("HDF5 runs on its stock driver: %s is built without MPI", library.path);
+      } else {
+        parallel = library.start;
+      }
+    }
   }
+  if (library.start == serial) {
+    // Each rank may have a file of its own: those of the first stand for all.
+    Reason reason;
+    reason.set("%s is built without MPI; of such files those of the first rank alone are here", library.path);
+    if (made) report_stock(name, "hdf5", reason.text, {first_by_launcher(), 1});
+    return;
+  }
+  if (!report_wanted()) return;
+  if (*stock_reason.text == '\0' && attached.library == nullptr) return;  // MPI-IO was never selected
+  const auto get_driver = stock.handle() != nullptr
+                              ? reinterpret_cast<GetDriver>(dlsym(stock.handle(), "H5Pget_driver"))
+                              : nullptr;
+  const Definition next =
+      get_driver == nullptr ? find_definition("H5Pget_driver", stock.address()) : Definition{};
+  const auto ask = get_driver != nullptr ? get_driver : reinterpret_cast<GetDriver>(next.address());
+  if (fapl == 0 || ask == nullptr || stock.handle() == nullptr || ask(fapl) != mpio_of(stock.handle()))
+    return;
+  report_stock(name, "hdf5", *stock_reason.text != '\0' ? stock_reason.text : "forebay_enable is off",
+               openers);
 }
 
 void tell_missing(const char* name) {
@@ -177,8 +218,20 @@ FOREBAY_PRELOAD_EXPORT int64_t H5Fcreate(const char* name, unsigned flags, int64
     tell_missing("H5Fcreate");
     return -1;
   }
-  tell_if_serial(stock);
-  return reinterpret_cast<Create>(stock.address())(name, flags, fcpl, fapl);
+  const int64_t file = reinterpret_cast<Create>(stock.address())(name, flags, fcpl, fapl);
+  if (file >= 0) note_file(stock, name, fapl, true);
+  return file;
+}
+
+FOREBAY_PRELOAD_EXPORT int64_t H5Fopen(const char* name, unsigned flags, int64_t fapl) {
+  const Definition stock = find_definition("H5Fopen", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Fopen");
+    return -1;
+  }
+  const int64_t file = reinterpret_cast<Open>(stock.address())(name, flags, fapl);
+  if (file >= 0) note_file(stock, name, fapl, false);
+  return file;
 }
 
 }  // extern "C"

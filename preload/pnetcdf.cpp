@@ -9,6 +9,7 @@
 #include "driver.hpp"
 #include "export.hpp"
 #include "process.hpp"
+#include "report.hpp"
 #include "say.hpp"
 
 namespace forebay::preload {
@@ -32,6 +33,10 @@ const void* answer = nullptr;
 // The call in progress on this thread.
 __thread uintptr_t current_comm = 0;
 __thread bool asked = false;
+__thread bool left_to_stock = false;
+
+/// Why PnetCDF runs on its own driver, once it does.
+Reason stock_reason;
 
 class Lock {
  public:
@@ -42,17 +47,21 @@ class Lock {
 };
 
 void tell_stock(const Definition& stock, const char* reason) {
+  left_to_stock = true;
   if (told) return;
   told = true;
-  if (verbose() || is_first(stock.handle(), current_comm))
-    say("PnetCDF runs on its stock driver: %s", reason);
+  stock_reason.set("%s", reason);
+  if (is_first(stock.handle(), current_comm)) say("PnetCDF runs on its stock driver: %s", reason);
 }
 
 const void* table_for(Definition& stock, const void* stock_table) {
   const Lock lock;
   Reason reason;
   const Object object = object_of(stock.address());
-  if (library != nullptr && library == object.start) return answer;
+  if (library != nullptr && library == object.start) {
+    left_to_stock = answer == stock_table;
+    return answer;
+  }
   if (!tried) {
     tried = true;
     void* driver =
@@ -66,12 +75,16 @@ const void* table_for(Definition& stock, const void* stock_table) {
     tell_stock(stock, reason.text);
     return stock_table;
   }
-  if (library != nullptr) return attach(stock_table, stock.handle());  // says that one is served already
+  // Where a PnetCDF is refused, the driver says why.
+  if (*stock_reason.text == '\0') stock_reason.set("Forebay's driver does not serve this PnetCDF library");
+  if (library != nullptr) {  // one is served already
+    left_to_stock = true;
+    return attach(stock_table, stock.handle());
+  }
   library = object.start;
   answer = attach(stock_table, stock.keep());
-  if (answer != stock_table && verbose())
-    say("Forebay's driver is loaded for PnetCDF (%s)", display_name(object));
-  return answer;
+  left_to_stock = answer == stock_table;
+  return answer;  // with its first file it says itself that PnetCDF runs on it
 }
 
 int create_or_open(const char* name, const void* caller, bool writes, uintptr_t comm, const char* path,
@@ -84,13 +97,12 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
   const uintptr_t outer = current_comm;
   current_comm = comm;
   asked = false;
+  left_to_stock = false;
   const int status = reinterpret_cast<CreateOrOpen>(stock.address())(comm, path, mode, info, ncid);
   const bool unasked = status == 0 && writes && !asked && (mode & nc_netcdf4) == 0;
   if (unasked && dlsym(stock.handle(), "forebay_pnetcdf_inside") != nullptr) {
-    // A drop-in, or a program linked with the driver: it asks itself.
+    // A drop-in, or a program linked with the driver: it asks itself, and says so itself.
     const Lock lock;
-    if (!told && verbose())
-      say("PnetCDF (%s) has Forebay's driver inside", display_name(object_of(stock.address())));
     told = true;
   } else if (unasked) {
     const Lock lock;
@@ -105,6 +117,9 @@ int create_or_open(const char* name, const void* caller, bool writes, uintptr_t 
     tell_stock(stock, reason.text);
   }
   current_comm = outer;
+  // A drop-in's driver, which the shim stands before as well, tells itself what it leaves.
+  if (status == 0 && left_to_stock && dlsym(stock.handle(), "forebay_pnetcdf_inside") == nullptr)
+    report_stock(path, "pnetcdf", stock_reason.text, ranks_of(stock.handle(), comm));
   return status;
 }
 

@@ -11,8 +11,8 @@
 namespace forebay::preload {
 namespace {
 
-/// Whether one of the words of a list between blanks is this one: Open MPI lists the first rank of each program
-/// of a job.
+/// Whether one of the words of a list between blanks is this one: Open MPI lists the first rank of each
+/// program of a job.
 bool has_word(const char* list, const char* word) {
   const size_t length = strlen(word);
   for (const char* at = list; at != nullptr && *at != '\0'; at += strspn(at, " ")) {
@@ -22,6 +22,8 @@ bool has_word(const char* list, const char* word) {
   }
   return false;
 }
+
+}  // namespace
 
 bool first_by_launcher() {
   constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK",
@@ -33,6 +35,8 @@ bool first_by_launcher() {
   }
   return true;
 }
+
+namespace {
 
 template <class Function>
 bool find(void* library, const char* name, Function*& out) {
@@ -59,19 +63,22 @@ size_t escape(char c, char* out) {
 
 }  // namespace
 
-bool is_first(void* library, uintptr_t comm) {
-  if (first_by_launcher()) return true;
+bool rank_in(void* library, uintptr_t comm, int& rank, int& size) {
   int (*initialized)(int*) = nullptr;
   int (*comm_rank)(uintptr_t, int*) = nullptr;
   int (*comm_size)(uintptr_t, int*) = nullptr;
   int running = 0;
+  return find(library, "MPI_Initialized", initialized) && find(library, "MPI_Comm_rank", comm_rank) &&
+         find(library, "MPI_Comm_size", comm_size) && initialized(&running) == 0 && running != 0 &&
+         comm_rank(comm, &rank) == 0 && comm_size(comm, &size) == 0;
+}
+
+bool is_first(void* library, uintptr_t comm) {
+  if (first_by_launcher()) return true;
   int rank = -1;
   int size = 0;
   // A communicator may be without the program's first rank; one of a single rank speaks for nobody else.
-  return comm != 0 && find(library, "MPI_Initialized", initialized) &&
-         find(library, "MPI_Comm_rank", comm_rank) && find(library, "MPI_Comm_size", comm_size) &&
-         initialized(&running) == 0 && running != 0 && comm_rank(comm, &rank) == 0 &&
-         comm_size(comm, &size) == 0 && rank == 0 && size > 1;
+  return comm != 0 && rank_in(library, comm, rank, size) && rank == 0 && size > 1;
 }
 
 void say(const char* format, ...) {
@@ -94,11 +101,6 @@ void say(const char* format, ...) {
     if (put <= 0) return;
     done += static_cast<size_t>(put);
   }
-}
-
-bool verbose() {
-  const char* value = getenv("FOREBAY_VERBOSE");
-  return value != nullptr && *value != '\0' && strcmp(value, "0") != 0;
 }
 
 }  // namespace forebay::preload

@@ -52,7 +52,7 @@ bool copy(char (&to)[PATH_MAX], const char* text) {
 }  // namespace
 
 Keeper keeper_of(const char* path) {
-  struct stat status {};
+  struct stat status{};
   if (stat(path, &status) != 0) return {0, 0};
   return {status.st_uid, status.st_gid};
 }
@@ -67,7 +67,7 @@ bool others_may_change(const char* path, const Keeper& keeper, char (&where)[PAT
   // `where` is how far we are, `rest` what is still to go.
   char rest[PATH_MAX];
   char text[2 * PATH_MAX + 2];
-  struct stat status {};
+  struct stat status{};
   if (!copy(where, path) || *path != '/' || !copy(rest, path + 1)) return true;
   copy(where, "/");
   if (stat("/", &status) != 0 || !is_fine(status, keeper, *rest == '\0')) return true;

@@ -36,8 +36,8 @@ struct Address {
 Address address_of(const std::string& topic) {
   Address address;
   address.name.sun_family = AF_UNIX;
-  const std::string name = "forebay-" + std::to_string(::geteuid()) + "-" +
-                           std::to_string(std::hash<std::string>{}(topic));
+  const std::string name =
+      "forebay-" + std::to_string(::geteuid()) + "-" + std::to_string(std::hash<std::string>{}(topic));
   // A leading zero byte: no file.
   std::memcpy(address.name.sun_path + 1, name.data(), name.size());
   address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());

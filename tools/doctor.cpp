@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/hints.hpp"
-#include "surroundings.hpp"
 #include "commands.hpp"
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
@@ -25,6 +24,7 @@
 #include "installation.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
+#include "surroundings.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -121,7 +121,8 @@ Json attach_paths(const Installation& installation, const Prober& prober, const 
   return paths;
 }
 
-Json examine(const Installation& installation, const Prober& prober, const std::string& library, Json& mpi) {
+Json examine(const Installation& installation, const Prober& prober, const std::string& library, Json& mpi,
+             Written& written) {
   const std::string title = library == "hdf5" ? "HDF5" : "PnetCDF";
   const std::string driver = installation.find("libforebay_" + library + ".so");
   Json result{{"name", library},
@@ -136,6 +137,7 @@ Json examine(const Installation& installation, const Prober& prober, const std::
            {"path", probe.facts["mpi_path"]},
            {"thread_level", probe.facts["thread_level"]}};
   }
+  if (written.storage.empty() && probe.active) written = probe.written;
   result["library"] = probe.facts["library"];
   result["library_path"] = probe.facts["library_path"];
   result["ranks"] = probe.ranks;
@@ -150,7 +152,7 @@ Json examine(const Installation& installation, const Prober& prober, const std::
 }
 
 void line(const std::string& label, const std::string& text) {
-  fmt::print("  {:<14}{}\n", label, text);
+  fmt::print("  {:<14}{}\n", label, printable(text));
 }
 
 void print_text(const Json& d) {
@@ -202,6 +204,21 @@ void print_text(const Json& d) {
     if (!text(driver["problem"]).empty()) line("problem", text(driver["problem"]));
     if (!text(driver["advice"]).empty()) line("what to do", text(driver["advice"]));
   }
+  const Json& folder = d["folder"];
+  fmt::print("{}\n", text(folder["folder"]));
+  line("file system",
+       fmt::format("{} ({})", text(folder["file_system"]), text(folder["file_system_source"])));
+  line("coherent",
+       fmt::format("{} ({})",
+                   folder["coherent"].get<bool>()
+                       ? "yes: what one node has written any other reads"
+                       : "not known to be: nothing that another node may write is read and completed",
+                   text(folder["coherent_source"])));
+  if (!text(folder["storage"]).empty()) {
+    line("storage", fmt::format("{} ({})", text(folder["storage"]), text(folder["storage_source"])));
+    line("stripe", fmt::format("{} ({})", human_bytes(folder["stripe_bytes"].get<std::int64_t>()),
+                               text(folder["stripe_source"])));
+  }
   fmt::print("{}\n", text(d["verdict"]));
 }
 
@@ -228,14 +245,17 @@ int doctor(const DoctorOptions& options) {
          {"drivers", Json::array()}};
   bool all_active = !installation.shim.empty();
   int installed = 0;
+  Written written;
   for (const char* library : {"pnetcdf", "hdf5"}) {
-    Json driver = examine(installation, prober, library, d["mpi"]);
+    Json driver = examine(installation, prober, library, d["mpi"], written);
     if (driver["installed"].get<bool>()) {
       ++installed;
       if (!driver["active"].get<bool>() || !driver["file_correct"].get<bool>()) all_active = false;
     }
     d["drivers"].push_back(std::move(driver));
   }
+  d["folder"] = examine_folder(scratch.path().string(), written);
+  d["folder"]["folder"] = scratch.path().parent_path().string();
   const bool ok = all_active && installed > 0;
   d["ok"] = ok;
   d["verdict"] = installed == 0 ? "No driver is installed: build and install Forebay with HDF5 or PnetCDF."

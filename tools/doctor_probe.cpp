@@ -11,9 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "surroundings.hpp"
 #include "launcher.hpp"
+#include "probe_facts.hpp"
 #include "subprocess.hpp"
+#include "surroundings.hpp"
 #include "trusted.hpp"
 
 namespace forebay::tools {
@@ -61,30 +62,30 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::map<std::string, std::string> facts_in(const std::string& output) {
-  std::map<std::string, std::string> facts;
-  std::istringstream stream(output);
-  for (std::string text; std::getline(stream, text);) {
-    const auto blank = text.find(' ');
-    if (blank != text.npos) facts[text.substr(0, blank)] = text.substr(blank + 1);
-  }
-  return facts;
-}
-
-/// The lines that Forebay wrote, without their prefix, joined; else the last line of whoever wrote any.
-std::string reason_in(const std::string& errors) {
+/// What Forebay wrote, without its prefix, joined. A banner of a launcher or a profile is not ours to judge.
+std::string forebay_lines(const std::string& errors) {
   constexpr std::string_view prefix = "forebay: ";
   std::string reason;
-  std::string last;
   std::istringstream stream(errors);
   for (std::string text; std::getline(stream, text);) {
-    if (text.empty()) continue;
-    last = text;
     if (!text.starts_with(prefix)) continue;
     if (!reason.empty()) reason += "; ";
     reason += text.substr(prefix.size());
   }
-  return reason.empty() ? last : reason;
+  return reason;
+}
+
+/// Why a program failed: the lines that Forebay wrote, else those of the probe, else the last line of whoever
+/// wrote any.
+std::string reason_in(const std::string& errors) {
+  if (std::string reason = forebay_lines(errors); !reason.empty()) return reason;
+  std::string last;
+  std::istringstream stream(errors);
+  for (std::string text; std::getline(stream, text);) {
+    if (text.starts_with("probe: ")) return text;
+    if (!text.empty()) last = text;
+  }
+  return last;
 }
 
 void read_stats(const std::string& stats, const std::string& library, const std::string& path,
@@ -97,6 +98,7 @@ void read_stats(const std::string& stats, const std::string& library, const std:
       result.pieces = file.at("pieces").get<std::int64_t>();
       result.file_writes = file.at("file_writes").at("count").get<std::int64_t>();
       result.ranks = file.at("ranks").get<std::int64_t>();
+      result.written = {file.at("storage").get<std::string>(), file.at("stripe_bytes").get<std::int64_t>()};
     }
   } catch (const std::exception& error) {
     result.problem = std::string("the report of the test file cannot be read: ") + error.what();
@@ -146,7 +148,7 @@ ProbeResult Prober::try_library(const std::string& library) const {
       outcome = alone;
     }
   }
-  result.facts = facts_in(outcome.output);
+  result.facts = probe_facts(outcome.output);
   result.problem = launch_problem;
   if (outcome.status != 0) {
     result.problem = outcome.timed_out ? "the test program was not done after a minute"
@@ -158,15 +160,15 @@ ProbeResult Prober::try_library(const std::string& library) const {
   const Outcome check = run_program({probe, "check", file}, environment_, limit);
   result.file_correct = check.status == 0;
   if (!result.active) {
-    const std::string reason = reason_in(outcome.errors);
+    const std::string reason = forebay_lines(outcome.errors);
     result.problem =
         reason.empty() ? "the file was written, but not through Forebay, and nothing says why" : reason;
     result.advice = "With the cause removed, run forebay doctor again; forebay run --verbose shows more.";
   } else if (!result.file_correct) {
     result.problem = "the file does not hold what was written: " + reason_in(check.errors);
     result.advice = "Do not use Forebay here (FOREBAY_ENABLE=off), and report this.";
-  } else if (!reason_in(outcome.errors).empty() && result.problem.empty()) {
-    result.problem = reason_in(outcome.errors);
+  } else if (!forebay_lines(outcome.errors).empty() && result.problem.empty()) {
+    result.problem = forebay_lines(outcome.errors);
   }
   return result;
 }

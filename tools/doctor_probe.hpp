@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "doctor_folder.hpp"
 #include "installation.hpp"
 
 namespace forebay::tools {
@@ -18,6 +19,7 @@ struct ProbeResult {
   std::int64_t ranks = 0;
   std::int64_t pieces = 0;
   std::int64_t file_writes = 0;
+  Written written;
   std::string problem;
   std::string advice;
 };

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "surroundings.hpp"
 #include "commands.hpp"
 #include "dropin_link.hpp"
 #include "dropin_store.hpp"
@@ -20,7 +19,9 @@
 #include "installation.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
+#include "probe_facts.hpp"
 #include "subprocess.hpp"
+#include "surroundings.hpp"
 #include "trusted.hpp"
 
 namespace forebay::tools {
@@ -141,9 +142,7 @@ Status probe(const Installation& installation, const std::vector<std::string>& a
                   (outcome.timed_out ? "not done after a minute"
                                      : outcome.errors.substr(0, outcome.errors.find_last_not_of('\n') + 1)));
   }
-  std::istringstream lines(outcome.output);
-  std::string key, value;
-  while (lines >> key && std::getline(lines >> std::ws, value)) facts[key] = value;
+  facts = probe_facts(outcome.output);
   facts["said"] = outcome.errors;
   return {};
 }

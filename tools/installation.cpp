@@ -65,7 +65,8 @@ void look_who_may_change(Installation& found) {
     std::error_code error;
     if (place.empty() || !fs::exists(place, error)) continue;
     if (const std::string reason = distrust(place); !reason.empty()) {
-      found.distrust = reason + ", from which Forebay would be loaded; take the right to write there from them";
+      found.distrust =
+          reason + ", from which Forebay would be loaded; take the right to write there from them";
       return;
     }
   }

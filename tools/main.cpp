@@ -71,6 +71,7 @@ int parse_and_run(int argc, char** argv) {
       ->add_option("--dir", doctor_options.folder,
                    "write the test files there (default: the temporary folder)")
       ->type_name("FOLDER");
+  doctor_command->add_option("FOLDER", doctor_options.folder, "the same as --dir FOLDER")->type_name("");
   doctor_command->footer("Exit status: 0 where every driver that is installed would be active, else 1.");
 
   DropinOptions dropin_options;
@@ -133,7 +134,8 @@ int parse_and_run(int argc, char** argv) {
   }
   if (*run_command) {
     run_options.program = run_command->remaining();
-    if (run_options.program.empty()) return give_up(exit_usage, "run needs a program; see forebay run --help");
+    if (run_options.program.empty())
+      return give_up(exit_usage, "run needs a program; see forebay run --help");
     if (run_options.program.front().starts_with("-")) {
       return give_up(exit_usage,
                      "run has no option " + run_options.program.front() + "; see forebay run --help");

@@ -17,6 +17,7 @@
 #include "commands.hpp"
 #include "human.hpp"
 #include "message.hpp"
+#include "report/report_json.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -39,14 +40,19 @@ class SharedLock {
 
 using nlohmann::json;
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;
 
 std::int64_t number(const json& value) {
   return value.get<std::int64_t>();
 }
 
+/// The document may come from anybody: nothing in it reaches the terminal as a command.
 void line(const std::string& label, const std::string& text) {
-  if (!text.empty()) fmt::print("  {:<16}{}\n", label, text);
+  if (!text.empty()) fmt::print("  {:<16}{}\n", label, printable(text));
+}
+
+std::string text_of(const json& value) {
+  return value.get<std::string>();
 }
 
 std::string per_node(const json& range) {
@@ -80,6 +86,35 @@ void print_times(const json& seconds) {
   line("  mean", mean);
 }
 
+/// What the library wrote of its own accord, and what was left to its own driver.
+void print_others(const json& file) {
+  const json& own = file.at("library_writes");
+  if (number(own.at("metadata")) + number(own.at("fill")) > 0) {
+    line("library wrote", fmt::format("{} of metadata ({}), {} of fill values ({})",
+                                      human_bytes(number(own.at("metadata_bytes"))),
+                                      counted(number(own.at("metadata")), "write", "writes"),
+                                      human_bytes(number(own.at("fill_bytes"))),
+                                      counted(number(own.at("fill")), "write", "writes")));
+  }
+  const json& stock = file.at("stock");
+  if (number(stock.at("opens")) > 0) {
+    line("on stock driver", fmt::format("{} of {}", human_count(number(stock.at("opens"))),
+                                        counted(number(file.at("opens")), "open", "opens")));
+  }
+  if (number(stock.at("put_bytes")) + number(stock.at("get_bytes")) + number(stock.at("puts")) +
+          number(stock.at("gets")) >
+      0) {
+    line("by stock driver",
+         fmt::format("{} put ({}), {} got ({})", human_bytes(number(stock.at("put_bytes"))),
+                     counted(number(stock.at("puts")), "call", "calls"),
+                     human_bytes(number(stock.at("get_bytes"))),
+                     counted(number(stock.at("gets")), "call", "calls")));
+  }
+  const json& broken = file.at("broken_collectives");
+  if (number(broken.at("writes")) > 0)
+    line("made independent", counted(number(broken.at("writes")), "collective write", "collective writes"));
+}
+
 /// Reports of earlier versions do not say.
 std::string on_file_system(const json& file) {
   const std::string name = file.value("file_system", "");
@@ -97,17 +132,24 @@ void print_file(const json& file) {
   const json& memory = file.at("memory");
   const std::int64_t ranks = number(file.at("ranks"));
   const std::int64_t nodes = number(file.at("nodes"));
+  const std::int64_t opens = number(file.at("opens"));
 
-  fmt::print("{}\n", file.at("path").get<std::string>());
-  line("driver",
-       fmt::format("{}, in {}", file.at("driver").get<std::string>(), file.at("program").get<std::string>()));
+  fmt::print("{}\n", printable(text_of(file.at("path"))));
+  line("driver", fmt::format("{}, in {}, on {}, {}{}", text_of(file.at("driver")),
+                             text_of(file.at("program")), text_of(file.at("host")), text_of(file.at("date")),
+                             opens > 1 ? ", opened " + human_count(opens) + " times" : ""));
+  if (!file.at("active").get<bool>()) {
+    line("ranks", human_count(ranks));
+    print_others(file);
+    for (const json& note : file.at("notes")) line("note", text_of(note));
+    return;
+  }
   line("ranks", fmt::format("{} on {}, {} a node", human_count(ranks), counted(nodes, "node", "nodes"),
                             per_node(file.at("ranks_per_node"))));
-  line("settings", file.at("settings").get<std::string>());
+  line("settings", text_of(file.at("settings")));
   line("layout",
        fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>(),
-                   on_file_system(file)));
+                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")), on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),
@@ -117,6 +159,7 @@ void print_file(const json& file) {
        fmt::format(
            "{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
            counted(number(file.at("independent_writes")), "independent write", "independent writes")));
+  print_others(file);
   const json& gets = file.at("gets");
   if (number(gets.at("requests")) > 0) {
     line("program got",
@@ -169,12 +212,37 @@ void print_file(const json& file) {
                                    human_bytes(number(reads.at("bytes")))));
   }
   print_times(file.at("seconds"));
-  line("memory", fmt::format("windows {}; peak of the processes {} in all, {} the largest",
+  line("memory", fmt::format("windows {}, kept {}; peak of the processes {} in all, {} the largest",
                              human_bytes(number(memory.at("windows_bytes"))),
+                             human_bytes(number(memory.at("segments_bytes"))),
                              human_bytes(number(memory.at("peak_sum_bytes"))),
                              human_bytes(number(memory.at("peak_max_bytes")))));
   line("aggregators", list_of(file.at("aggregators")));
-  for (const json& note : file.at("notes")) line("note", note.get<std::string>());
+  for (const json& note : file.at("notes")) line("note", text_of(note));
+}
+
+void print_head(const json& document) {
+  fmt::print("{}\n", printable(text_of(document.at("command"))));
+  line("begun", fmt::format("on {}, {}, by Forebay {}", text_of(document.at("host")),
+                            text_of(document.at("date")), text_of(document.at("forebay"))));
+  const json& totals = document.at("totals");
+  if (number(totals.at("files")) < 2) return;
+  const auto all = [&](const char* key) { return number(totals.at(key)); };
+  line("in all",
+       fmt::format("{}, opened {} times{}", counted(all("files"), "file", "files"), human_count(all("opens")),
+                   all("stock_opens") > 0
+                       ? fmt::format(", {} of them on the stock driver", human_count(all("stock_opens")))
+                       : ""));
+  line("  put", fmt::format("{} in {}; the libraries {} of their own; by stock drivers {}",
+                            human_bytes(all("bytes")), counted(all("pieces"), "piece", "pieces"),
+                            human_bytes(all("library_bytes")), human_bytes(all("stock_bytes"))));
+  line("  written", fmt::format("{} in {}", human_bytes(all("file_write_bytes")),
+                                counted(all("file_writes"), "write", "writes")));
+  if (all("got_bytes") > 0) {
+    line("  got",
+         fmt::format("{}; read {} in {}", human_bytes(all("got_bytes")), human_bytes(all("file_read_bytes")),
+                     counted(all("file_reads"), "read", "reads")));
+  }
 }
 
 }  // namespace
@@ -212,7 +280,7 @@ int print_report(const std::string& path, bool as_json) {
     }
     const json& files = document.at("files");
     if (as_json) {
-      fmt::print("{}\n", document.dump(2));
+      fmt::print("{}\n", forebay::text_of(nlohmann::ordered_json::parse(text)));
       return 0;
     }
     if (files.empty())
@@ -220,9 +288,10 @@ int print_report(const std::string& path, bool as_json) {
           "No file was written through Forebay. `forebay run --verbose PROGRAM` tells which driver each "
           "library runs on, "
           "`forebay doctor` whether Forebay works here.\n");
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (i > 0) fmt::print("\n");
-      print_file(files[i]);
+    if (!files.empty()) print_head(document);
+    for (const json& file : files) {
+      fmt::print("\n");
+      print_file(file);
     }
   } catch (const std::exception& error) {
     complain(path + " is not a report of Forebay: " + error.what());

@@ -150,7 +150,9 @@ int run(const RunOptions& options) {
   const std::string stats =
       absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
   if (first && !options.stats.empty()) {
-    if (const Status status = start_report(stats); !status.ok()) {
+    std::string command;
+    for (const std::string& word : options.program) join(command, word, ' ');
+    if (const Status status = start_report(stats, command); !status.ok()) {
       return give_up(exit_usage, "--stats: " + status.message());
     }
   }

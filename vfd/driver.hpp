@@ -4,10 +4,12 @@
 #include <H5FDdevelop.h>
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
+#include "engine/stock_report.hpp"
 #include "forebay/hdf5.h"
 #include "freed_space.hpp"
 #include "library.hpp"
@@ -22,6 +24,7 @@ struct DriverFile {
 
   std::unique_ptr<CoreFile> core;  ///< null where the stock driver does the work
   H5FD_t* stock = nullptr;  ///< the stock driver's file, where Forebay is off or refused to serve this file
+  std::unique_ptr<StockReport> stock_report;  ///< then, where somebody wants to know
   const ApiContext* context = nullptr;
   MPI_Info info =
       MPI_INFO_NULL;  ///< the caller's hints and those that MPI-IO says are in use; never null while open
@@ -30,9 +33,10 @@ struct DriverFile {
   int ranks = 1;
   haddr_t eof = 0;  ///< right after open; HADDR_UNDEF once something was written, as in the stock driver
   haddr_t eoa = 0;
-  haddr_t last_eoa = 0;        ///< at the last truncate
-  bool sync_required = false;  ///< the file system shows writes to other ranks only after MPI_File_sync
-  bool watches_space = false;  ///< what is kept has to be in the file before space is used again
+  haddr_t last_eoa = 0;          ///< at the last truncate
+  bool sync_required = false;    ///< the file system shows writes to other ranks only after MPI_File_sync
+  std::uint64_t asked_last = 0;  ///< HDF5's last question (ctl): it tells what comes next (purpose.hpp)
+  bool watches_space = false;    ///< what is kept has to be in the file before space is used again
   mutable FreedSpace freed;
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 

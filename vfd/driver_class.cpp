@@ -84,6 +84,7 @@ Status answer(void** output, T value) {
 herr_t control(H5FD_t* file, uint64_t operation, uint64_t flags, const void* input, void** output) {
   DriverFile& f = driver_file(file);
   if (f.stock != nullptr) return f.stock->cls->ctl(f.stock, operation, flags, input, output);
+  f.asked_last = operation;
   return guarded("ctl", [&]() -> Status {
     switch (operation) {
       case kGetComm:

@@ -64,6 +64,7 @@ Status api_context(const ApiContext*& context) {
       symbols.find("H5CX_get_mpi_file_flushing", functions.get_mpi_file_flushing);
       symbols.find("H5Pget_driver", functions.get_driver);
       symbols.find_if_there("H5CX_get_ring", functions.get_ring);
+      symbols.find_if_there("H5CX_get_mpio_global_no_coll_cause", functions.get_no_collective_cause);
       if (!symbols.missing().empty()) {
         status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " +
                                          symbols.missing() + ", which says whether a transfer is collective"};

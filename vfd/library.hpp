@@ -5,6 +5,8 @@
 #include <hdf5.h>
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "base/status.hpp"
 
 namespace forebay::hdf5 {
@@ -17,6 +19,7 @@ struct ApiContext {
   herr_t (*get_mpio_coll_opt)(H5FD_mpio_collective_opt_t*) = nullptr;
   bool (*get_mpio_rank0_bcast)() = nullptr;
   bool (*get_mpi_file_flushing)() = nullptr;
+  herr_t (*get_no_collective_cause)(std::uint32_t*) = nullptr;  ///< of any rank; may be missing
   hid_t (*get_driver)(hid_t fapl) =
       nullptr;                  ///< H5Pget_driver itself, also where a preloaded one stands before it
   int (*get_ring)() = nullptr;  ///< the metadata cache's ring of the work in progress; may be missing

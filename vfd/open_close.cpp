@@ -109,7 +109,8 @@ Status agreed_size(DriverFile& f, std::int64_t& bytes) {
 }
 
 Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
-                     MPI_Comm comm, MPI_Info info) {
+                     MPI_Comm comm, MPI_Info info, const Settings& settings, const std::string& reason) {
+  if (f.rank == 0) warn_once("HDF5 runs on its stock driver: " + reason);
   if (Status status = open_stock(name, flags, fapl, maxaddr, comm, info, f.stock); !status.ok())
     return status;
   void* handle = nullptr;
@@ -118,6 +119,7 @@ Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl
     return {Code::internal, "the stock MPI-IO driver gives no file handle"};
   }
   f.handle = *static_cast<MPI_File*>(handle);
+  f.stock_report = StockReport::begin(comm, true, settings, name, "hdf5", reason);
   return {};
 }
 
@@ -145,19 +147,20 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
       !status.ok())
     return status;
   if (!options.settings.enabled) {
-    if (f.rank == 0) warn_once("HDF5 runs on its stock driver: forebay_enable is off");
-    return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get());
+    return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get(), options.settings,
+                         "forebay_enable is off");
   }
 
   Status status = CoreFile::open(comm.get(), options, f.core);
   if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
-    if (f.rank == 0) warn_once("HDF5 runs on its stock driver: " + status.message());
     // Forebay may have created the file before it refused.
     return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, comm.get(),
-                         info.get());
+                         info.get(), options.settings, status.message());
   }
   if (!status.ok()) return status;
-  if (verbose()) warn_once("HDF5 runs on Forebay's driver");
+  if (verbose() && speaks_for(f.rank, f.ranks)) {
+    warn_once(std::string("HDF5 runs on Forebay's driver, ") + (f.core->commits() ? "commit" : "strict"));
+  }
 
   f.handle = f.core->handle();
   f.comm = f.core->comm();
@@ -200,7 +203,9 @@ herr_t close_file(H5FD_t* file) {
   return guarded("close", [&]() -> Status {
     std::unique_ptr<DriverFile> f(&driver_file(file));
     if (f->stock != nullptr) {
-      if (H5FDclose(f->stock) < 0) return {Code::io, "the stock MPI-IO driver cannot close the file"};
+      const bool closed = H5FDclose(f->stock) >= 0;
+      if (f->stock_report && mpi::alive()) f->stock_report->end(0, 0);
+      if (!closed) return {Code::io, "the stock MPI-IO driver cannot close the file"};
       return {};
     }
     if (!mpi::alive()) {

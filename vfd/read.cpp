@@ -142,6 +142,10 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       }
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
+      if (const std::int64_t bytes = bytes_of(transfer); bytes > 0) {
+        ++f.core->counters().stock_gets;
+        f.core->counters().stock_get_bytes += bytes;
+      }
       if (Status status = f.core->flush(); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }

@@ -144,6 +144,12 @@ Status run_by_run(std::span<const Item> items, const char* verb, const std::stri
 
 }  // namespace
 
+std::int64_t bytes_of(const ViewTransfer& t) {
+  MPI_Count size = 0;
+  MPI_Type_size_x(t.type, &size);
+  return size * t.count;
+}
+
 Status write_view(DriverFile& f, const ViewTransfer& t, bool together) {
   Status status = set_view(f, t.offset, t.file_type);
   if (status.ok()) {

@@ -22,6 +22,9 @@ struct ViewTransfer {
   int count = 0;
   MPI_Datatype type = MPI_BYTE;
 };
+/// This rank's bytes of a transfer.
+std::int64_t bytes_of(const ViewTransfer& t);
+
 Status write_view(DriverFile& f, const ViewTransfer& transfer, bool together);
 /// Bytes past the end of the file are zero, but in a derived type of more than 2 GiB, where they are left.
 Status read_view(DriverFile& f, const ViewTransfer& transfer, bool together, bool root_broadcasts);

@@ -9,6 +9,7 @@
 #include "driver.hpp"
 #include "engine/agreement.hpp"
 #include "errors.hpp"
+#include "purpose.hpp"
 #include "request.hpp"
 #include "views.hpp"
 
@@ -76,20 +77,30 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       H5FD_mpio_collective_opt_t option = H5FD_MPIO_COLLECTIVE_IO;
       f.context->get_mpio_coll_opt(&option);
       f.eof = HADDR_UNDEF;
+      if (const std::int64_t bytes = bytes_of(transfer); bytes > 0) {
+        ++f.core->counters().stock_puts;
+        f.core->counters().stock_put_bytes += bytes;
+      }
       Status status = f.core->flush();  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       return agree_outcome(f.comm, status);
     }
     f.eof = HADDR_UNDEF;
     Status status;
+    Accounting accounting(f, dxpl);
+    Counters& counters = f.core->counters();
+    ++counters.independent_writes;
+    ++counters.requests;
+    ++counters.pieces;
+    counters.bytes += static_cast<std::int64_t>(size);
     if (f.atomic()) {
       Request request(Order::by_round);
       status = request.add_bytes(addr, size, buffer);
       status = write_request(f, request, std::move(status), When::before_return);
     } else {
-      ++f.core->counters().independent_writes;
       status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     }
+    accounting.close(purpose_of_bytes(f, type));
     return without_leaving_others(f, type, std::move(status));
   });
 }
@@ -102,10 +113,13 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
   return guarded("write_vector", [&]() -> Status {
     Request request(Order::by_round);
     Status status = contained([&] { return request.add_vector(count, addrs, sizes, buffers); });
-    // Together, ranks that have none of it do not know that it is metadata.
-    std::array<std::int64_t, 1> metadata{count > 0 && types[0] != H5FD_MEM_DRAW ? 1 : 0};
-    status = write_request(f, request, std::move(status), When::before_return, metadata);
-    return metadata[0] != 0 ? without_leaving_others(f, H5FD_MEM_DEFAULT, std::move(status)) : status;
+    // Together, ranks that have none of it do not know what it is.
+    const Purpose mine = purpose_of_vector(count, types, buffers, dxpl);
+    std::array<std::int64_t, 2> own{mine == Purpose::metadata ? 1 : 0, mine == Purpose::fill ? 1 : 0};
+    Accounting accounting(f, dxpl);
+    status = write_request(f, request, std::move(status), When::before_return, own);
+    accounting.close(own[0] != 0 ? Purpose::metadata : own[1] != 0 ? Purpose::fill : Purpose::data);
+    return own[0] != 0 ? without_leaving_others(f, H5FD_MEM_DEFAULT, std::move(status)) : status;
   });
 }
 
@@ -125,7 +139,10 @@ herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, size_t count, 
     // In a file of pages HDF5 frees small pieces of raw data without asking anything.
     const bool may_wait = type == H5FD_MEM_DRAW && !(f.watches_space && f.pub.paged_aggr);
     const When when = may_wait ? When::as_the_mode_says : When::before_return;
-    return write_request(f, request, std::move(status), when);
+    Accounting accounting(f, dxpl);
+    status = write_request(f, request, std::move(status), when);
+    accounting.close(type == H5FD_MEM_DRAW ? Purpose::data : Purpose::metadata);
+    return status;
   });
 }
 

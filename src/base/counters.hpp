@@ -20,7 +20,7 @@ struct Counters {
       0;  ///< contiguous file runs of those requests, after merging neighbours within a request
   std::int64_t bytes = 0;  ///< bytes of those requests
   std::int64_t collective_flushes = 0;
-  std::int64_t independent_writes = 0;  ///< calls
+  std::int64_t independent_writes = 0;  ///< calls of the program
   std::int64_t gets = 0;                ///< get requests that asked for bytes
   std::int64_t get_pieces = 0;
   std::int64_t get_bytes = 0;
@@ -39,6 +39,20 @@ struct Counters {
   std::int64_t messages = 0;
   std::int64_t message_bytes = 0;
   std::int64_t puts = 0;  ///< of the messages, those that were one-sided puts
+  // what the library wrote of its own accord, apart from the program's data
+  std::int64_t metadata_writes = 0;
+  std::int64_t metadata_bytes = 0;
+  std::int64_t fill_writes = 0;
+  std::int64_t fill_bytes = 0;
+  // what this rank's calls left to the library's own driver, in a file that is served otherwise
+  std::int64_t stock_puts = 0;  ///< calls
+  std::int64_t stock_put_bytes = 0;
+  std::int64_t stock_gets = 0;
+  std::int64_t stock_get_bytes = 0;
+  // writes that the program made collectively and HDF5 broke into independent ones, and for which of its
+  // reasons (bit i of H5Pget_mpio_no_collective_cause)
+  std::int64_t broken_writes = 0;
+  std::array<std::int64_t, 16> broken_causes{};
   // to the file
   std::int64_t writes = 0;
   std::int64_t written_bytes = 0;

@@ -24,13 +24,19 @@ struct Guess {
   std::string_view meant;
 };
 constexpr Guess guesses[] = {
-    {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},  {"FOREBAY_DISABLED", "FOREBAY_ENABLE=off"},
-    {"FOREBAY_OFF", "FOREBAY_ENABLE=off"},      {"FOREBAY_ON", "FOREBAY_ENABLE=on"},
-    {"FOREBAY_ACTIVE", "FOREBAY_ENABLE"},       {"FOREBAY_COMMIT", "FOREBAY_HINTS=forebay_mode=commit"},
+    {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
+    {"FOREBAY_DISABLED", "FOREBAY_ENABLE=off"},
+    {"FOREBAY_OFF", "FOREBAY_ENABLE=off"},
+    {"FOREBAY_ON", "FOREBAY_ENABLE=on"},
+    {"FOREBAY_ACTIVE", "FOREBAY_ENABLE"},
+    {"FOREBAY_COMMIT", "FOREBAY_HINTS=forebay_mode=commit"},
     {"FOREBAY_STRICT", "FOREBAY_HINTS=forebay_mode=strict"},
-    {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"},     {"FOREBAY_LOG", "FOREBAY_VERBOSE=1"},
-    {"FOREBAY_REPORT", "FOREBAY_STATS=FILE"},   {"FOREBAY_INFO", "FOREBAY_HINTS"},
-    {"FOREBAY_CONFIG", "FOREBAY_HINTS"},        {"FOREBAY_OPTIONS", "FOREBAY_HINTS"},
+    {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"},
+    {"FOREBAY_LOG", "FOREBAY_VERBOSE=1"},
+    {"FOREBAY_REPORT", "FOREBAY_STATS=FILE"},
+    {"FOREBAY_INFO", "FOREBAY_HINTS"},
+    {"FOREBAY_CONFIG", "FOREBAY_HINTS"},
+    {"FOREBAY_OPTIONS", "FOREBAY_HINTS"},
 };
 
 std::string in_lower_case(std::string_view text) {

@@ -41,6 +41,10 @@ bool first_by_launcher() {
   return true;
 }
 
+bool speaks_for(int rank, int ranks) {
+  return first_by_launcher() || (rank == 0 && ranks > 1);
+}
+
 bool verbose() {
   const std::string_view value = from_environment("FOREBAY_VERBOSE");
   return !value.empty() && value != "0";

@@ -13,6 +13,10 @@ std::span<const char* const> rank_variables();
 /// nothing at all.
 bool first_by_launcher();
 
+/// Whether this rank of a communicator speaks for it in one line a library and program: the program's first,
+/// or rank 0 where there are several. A file of one rank alone speaks for nobody else.
+bool speaks_for(int rank, int ranks);
+
 /// FOREBAY_VERBOSE is set, and not to 0.
 bool verbose();
 

@@ -37,6 +37,7 @@ struct CoreFile::State {
   Storage* storage = nullptr;  ///< the file's, while it is open
   Layout layout{kDefaultStripe, kDefaultStripe, 1};
   Counters counters;
+  std::string reported_path;  ///< rank 0, where a report is asked for
   Bypass bypass;
   Guess guess;
   Status deferred;

@@ -134,7 +134,11 @@ Status CoreFile::State::flush_segments() {
   } catch (const std::bad_alloc&) {  // the others wait below
     status = {Code::no_memory, "no memory to write what is kept of " + options.path};
   }
+  // What the program put was counted when it put it.
+  const std::int64_t pieces = counters.pieces, bytes = counters.bytes;
   status = flush_together({&put, share ? std::size_t{1} : 0}, std::move(status), {});
+  counters.pieces = pieces;
+  counters.bytes = bytes;
   if (!status.ok()) return status;
   share->forget();
   return status;

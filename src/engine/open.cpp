@@ -6,6 +6,7 @@
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
+#include "engine/stock_report.hpp"
 #include "storage/stored_file.hpp"
 
 namespace forebay {
@@ -73,6 +74,8 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     (void)s.file.close();
     return status;
   }
+  if (!s.settings.stats.empty() && mpi::rank(s.comm.get()) == 0)
+    s.reported_path = reported_path(options.path, s.file.descriptor());
   s.seat.let_go();
   out = std::move(file);
   return {};

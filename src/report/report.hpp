@@ -23,16 +23,16 @@ struct RankShare {
 
 /// What is the same on all ranks.
 struct FileFacts {
-  std::string path;
+  std::string path;    ///< absolute
   std::string driver;  ///< "hdf5", "pnetcdf", …
   Settings settings;
   std::int64_t stripe_bytes = 0;
   std::int64_t window_bytes = 0;  ///< file range of a round
   std::string link;               ///< "put", "message"; "none" where nothing crosses nodes
-  std::string storage;            ///< what was really used: "mpiio", "posix", …
+  std::string storage;            ///< what was really used: "mpiio", "posix", …; "stock"
   std::string file_system;        ///< by the name in the table of those that are known
   bool fills_holes = false;       ///< blocks put in part may be read, completed and written whole
-  std::string thread_level;       ///< "single" … "multiple"
+  std::string thread_level;       ///< "single" … "multiple"; "" where nobody asked
 };
 
 struct StageSeconds {
@@ -42,8 +42,15 @@ struct StageSeconds {
 
 constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::count);
 
+/// All that happened to one file, from one open to its close or over several.
 struct FileReport {
   FileFacts facts;
+  std::string program;  ///< that closed it last
+  std::string host;     ///< of the file's first rank
+  std::string date;     ///< of the last close
+  std::int64_t opens = 1;
+  std::int64_t stock_opens = 0;            ///< of these, left to the library's own driver
+  std::vector<std::string> stock_reasons;  ///< why, each once
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t least_ranks_per_node = 0;
@@ -56,27 +63,53 @@ struct FileReport {
   std::vector<std::string> notes;
 };
 
-/// Sums up the shares, in rank order, and adds the notes.
+/// Sums up the shares, in rank order, and adds program, host, date and notes.
 FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares);
 
-/// The sentences of a report whose numbers are complete: why a setting left nothing to gain, and what to do.
+/// An open of a file that was left to the library's own driver, which counts nothing here but the bytes that
+/// it says itself (0: it does not).
+FileReport left_to_stock(const std::string& path, const std::string& driver, const std::string& reason,
+                         std::int64_t ranks, std::int64_t put_bytes, std::int64_t get_bytes);
+
+/// Adds a later open of the same file, by the same driver, to what is known of it, and makes the notes anew.
+void fold(FileReport& report, const FileReport& later);
+
+/// How a counter's values of several ranks, or of several opens, become one.
+enum class Sum { all, largest };
+
+/// One counter: where it stands in a report's JSON, and how it is summed.
+struct CounterField {
+  const char* place;
+  std::int64_t Counters::* value;
+  Sum over_ranks;
+  Sum over_opens;
+};
+std::span<const CounterField> counter_fields();
+
+/// The sentences of a report whose numbers are complete: what kept Forebay from gaining anything, and what to
+/// do.
 std::vector<std::string> notes_on(const FileReport& report);
 
 /// "walk", "scatter", …
 const char* name_of(Stage stage);
 
+/// What bit `bit` of H5Pget_mpio_no_collective_cause means.
+std::string name_of_cause(std::size_t bit);
+
 /// Largest resident memory of this process so far, in bytes; 0 where the system does not tell.
 std::int64_t peak_resident_bytes();
 
-/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty: at its
-/// end where that is as we write it, whatever its length. Safe against other processes that do the same:
-/// under a lock (flock), which readers may share. Anything else than such a document at `path` is an error
-/// and stays as it is.
+/// Adds the report to the JSON document at `path` (docs/report.schema.json), made if missing or empty. A file
+/// that is known to the document already gets the new numbers added. Where the document is as we write it,
+/// that takes the same time whatever its length. Safe against other processes that do the same: under a lock
+/// (flock), which readers may share. Anything else than such a document at `path` is an error and stays as
+/// it is.
 Status append_report(const std::string& path, const FileReport& report);
 
 /// Makes the document at `path` one without files, which tells a run in which Forebay wrote nothing from a
-/// run without it. As with append_report, anything else at `path` is an error and stays.
-Status start_report(const std::string& path);
+/// run without it. `command`: what is run; "": this process. As with append_report, anything else at `path`
+/// is an error and stays.
+Status start_report(const std::string& path, const std::string& command = "");
 
 /// The document's text with one report, as append_report writes it.
 std::string format_report(const FileReport& report);

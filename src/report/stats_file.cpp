@@ -7,20 +7,17 @@
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
-#include <nlohmann/json.hpp>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/hints.hpp"
+#include "report/document.hpp"
 #include "report/report.hpp"
 
 namespace forebay {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr int schema_version = 1;
 
 class Descriptor {
  public:
@@ -37,96 +34,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-std::int64_t average(std::int64_t sum, std::int64_t count) {
-  return count > 0 ? sum / count : 0;
-}
-
-Json to_json(const FileReport& report) {
-  const FileFacts& facts = report.facts;
-  const Counters& c = report.total;
-  Settings settings = facts.settings;
-  settings.stats.clear();  // the reader knows where the report is
-  Json sizes = Json::array();
-  for (std::size_t i = 0; i < c.write_sizes.size(); ++i) {
-    if (c.write_sizes[i] == 0) continue;
-    const std::int64_t from = std::int64_t{1} << i;
-    sizes.push_back({{"from", from}, {"below", 2 * from}, {"count", c.write_sizes[i]}});
-  }
-  Json seconds = Json::object();
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    seconds[name_of(static_cast<Stage>(i))] = {{"max", report.seconds[i].max},
-                                               {"mean", report.seconds[i].mean}};
-  }
-  return {
-      {"path", facts.path},
-      {"driver", facts.driver},
-      {"active", true},
-      {"program", program_invocation_short_name},
-      {"ranks", report.ranks},
-      {"nodes", report.nodes},
-      {"ranks_per_node", {{"min", report.least_ranks_per_node}, {"max", report.most_ranks_per_node}}},
-      {"thread_level", facts.thread_level},
-      {"settings", format_hints(settings)},
-      {"storage", facts.storage},
-      {"file_system", facts.file_system},
-      {"fills_holes", facts.fills_holes},
-      {"link", facts.link},
-      {"stripe_bytes", facts.stripe_bytes},
-      {"window_bytes", facts.window_bytes},
-      {"requests", c.requests},
-      {"pieces", c.pieces},
-      {"bytes", c.bytes},
-      {"average_piece_bytes", average(c.bytes, c.pieces)},
-      {"collective_flushes", c.collective_flushes},
-      {"independent_writes", c.independent_writes},
-      {"kept_over_calls",
-       {{"requests", c.pooled_requests},
-        {"collective_calls", c.pooled_calls},
-        {"conflicts", c.pool_conflicts},
-        {"peak_bytes", c.pool_peak_bytes}}},
-      {"after_node_coalescing",
-       {{"runs", c.node_runs},
-        {"bytes", c.node_bytes},
-        {"average_run_bytes", average(c.node_bytes, c.node_runs)},
-        {"rounds", c.rounds}}},
-      {"between_nodes", {{"messages", c.messages}, {"bytes", c.message_bytes}, {"one_sided_puts", c.puts}}},
-      {"file_writes",
-       {{"count", c.writes},
-        {"bytes", c.written_bytes},
-        {"average_bytes", average(c.written_bytes, c.writes)},
-        {"aligned", c.aligned_writes},
-        {"unaligned", c.writes - c.aligned_writes},
-        {"bypass", c.bypass_writes},
-        {"bypass_bytes", c.bypass_bytes},
-        {"read_modify_write_blocks", c.rmw_blocks},
-        {"sizes", std::move(sizes)}}},
-      {"gets",
-       {{"requests", c.gets},
-        {"pieces", c.get_pieces},
-        {"bytes", c.get_bytes},
-        {"average_piece_bytes", average(c.get_bytes, c.get_pieces)},
-        {"collective_reads", c.collective_reads}}},
-      {"file_reads", {{"count", c.reads}, {"bytes", c.read_bytes}}},
-      {"seconds", std::move(seconds)},
-      {"memory",
-       {{"windows_bytes", c.window_bytes},
-        {"segments_bytes", c.segment_bytes},
-        {"peak_sum_bytes", report.peak_sum_bytes},
-        {"peak_max_bytes", report.peak_max_bytes}}},
-      {"aggregators", report.aggregators},
-      {"notes", report.notes},
-  };
-}
-
-Json empty_document() {
-  return {{"schema", schema_version}, {"forebay", FOREBAY_VERSION}, {"files", Json::array()}};
-}
-
-// Paths need not be UTF-8, JSON must be.
-std::string text_of(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 Status read_all(int fd, std::string& text, const std::string& path) {
   char buffer[65536];
@@ -194,66 +101,145 @@ Status replace(const std::string& path, const std::string& text, int old_fd) {
   return status;
 }
 
-// How documents begin and end as we write them: in between a report can be added without reading the others,
-// of which a program that opens thousands of files has many.
-constexpr std::string_view document_head = "{\n  \"schema\": 1,\n";
-constexpr std::string_view document_tail = "\n    }\n  ]\n}\n";
-
-/// The length of the document if it is one to which report_text() can be added at its end; else 0.
-std::size_t length_to_add_to(int fd) {
-  struct stat now{};
-  if (::fstat(fd, &now) != 0) return 0;
-  const auto size = static_cast<std::size_t>(now.st_size);
-  if (size < document_head.size() + document_tail.size()) return 0;
-  const auto there = [&](std::string_view text, std::size_t offset) {
-    std::string found(text.size(), '\0');
-    const ssize_t got = ::pread(fd, found.data(), found.size(), static_cast<off_t>(offset));
-    return got == static_cast<ssize_t>(found.size()) && found == text;
-  };
-  return there(document_head, 0) && there(document_tail, size - document_tail.size()) ? size : 0;
-}
-
-/// What follows the last report but its closing brace.
-std::string report_text(const FileReport& report) {
-  std::string text = "\n    },\n    ";
-  for (const char c : to_json(report).dump(2, ' ', false, Json::error_handler_t::replace)) {
-    text += c;
-    if (c == '\n') text += "    ";
+/// A part of the document; short where that ends before.
+std::string read_part(int fd, std::size_t begin, std::size_t length) {
+  std::string part(length, '\0');
+  std::size_t done = 0;
+  while (done < length) {
+    const ssize_t got = ::pread(fd, part.data() + done, length - done, static_cast<off_t>(begin + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
   }
-  return text + "\n  ]\n}\n";
+  part.resize(done);
+  return part;
 }
 
-Status add_at_end(int fd, std::size_t length, const std::string& text, const std::string& path) {
-  const std::size_t offset = length - document_tail.size();
-  Status status = write_all(fd, offset, text, path);
+/// What this process knows of the slots of the document that it last wrote to. They keep their places for as
+/// long as the document is the same file; what others have added since is read once.
+class Index {
+ public:
+  /// Learns all slots that begin before `end`.
+  void learn(int fd, const struct stat& document, std::size_t end) {
+    // A number may have been given to another file since; then the last slot is hardly where it was.
+    const bool same = document.st_dev == device_ && document.st_ino == inode_ && end >= known_ &&
+                      read_part(fd, last_.begin, last_.key.size()) == last_.key;
+    if (!same) {
+      slots_.clear();
+      last_ = {};
+      known_ = 0;
+      device_ = document.st_dev;
+      inode_ = document.st_ino;
+    }
+    for (Slot& slot : slots_in(read_part(fd, known_, end - known_))) {
+      slot.begin += known_;
+      slots_.insert_or_assign(slot.key, slot);
+      last_ = slot;
+    }
+    known_ = end;
+  }
+  const Slot* find(const std::string& key) const {
+    const auto at = slots_.find(key);
+    return at != slots_.end() ? &at->second : nullptr;
+  }
+
+ private:
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::size_t known_ = 0;
+  std::map<std::string, Slot> slots_;
+  Slot last_;
+};
+
+enum class Added { yes, no };
+
+/// Adds the report in its place, where the document is as we write it and there is room.
+Status add_in_place(int fd, const std::string& path, const FileReport& report, Added& added) {
+  static std::mutex mutex;
+  static Index index;
+  const std::lock_guard<std::mutex> guard(mutex);
+  added = Added::no;
+  struct stat now{};
+  if (::fstat(fd, &now) != 0) return {};
+  const auto size = static_cast<std::size_t>(now.st_size);
+  if (read_part(fd, 0, document_head().size()) != document_head()) return {};
+  constexpr std::size_t most_tail = 4096;
+  const std::size_t from = size - std::min(size, most_tail);
+  std::string tail = read_part(fd, from, size - from);
+  const std::size_t mark = tail.rfind(totals_mark());
+  if (mark == tail.npos) return {};
+  const std::size_t end = from + mark;
+  tail.erase(0, mark);
+  Json totals = parse_tail(tail);
+  index.learn(fd, now, end);
+
+  const std::string key = slot_key(report.facts.path, report.facts.driver);
+  const Slot* slot = index.find(key);
+  add_totals(totals, totals_of(report, slot == nullptr));
+  const std::string new_tail = format_tail(totals);
+  std::string text;
+  std::size_t place = end;
+  if (slot != nullptr) {
+    const std::string old = read_part(fd, slot->begin, slot->length);
+    if (!old.starts_with(key)) return {};
+    FileReport whole = parse_slot(old);
+    fold(whole, report);
+    text = format_slot(whole, slot->length);
+    place = slot->begin;
+    if (text.size() != slot->length) return {};
+  } else {
+    const bool first = read_part(fd, end - std::min<std::size_t>(end, 1), 1) == "[";
+    text = (first ? "" : ",") + format_slot(report);
+  }
+  added = Added::yes;
+  Status status;
+  if (slot != nullptr) {
+    status = write_all(fd, place, text, path);
+    if (status.ok()) status = write_all(fd, end, new_tail, path);
+    if (status.ok() && end + new_tail.size() < size)
+      (void)!::ftruncate(fd, static_cast<off_t>(end + new_tail.size()));
+    return status;
+  }
+  // In one write; whoever reads at this moment waits for the lock (forebay report).
+  status = write_all(fd, end, text + new_tail, path);
   if (status.ok()) return status;
   // A full disk: what was there stays.
-  (void)write_all(fd, offset, std::string(document_tail), path);
-  (void)!::ftruncate(fd, static_cast<off_t>(length));
+  (void)write_all(fd, end, tail, path);
+  (void)!::ftruncate(fd, static_cast<off_t>(size));
   return status;
-}
-
-bool is_document(const Json& json) {
-  return json.is_object() && json.contains("schema") && json["schema"] == schema_version &&
-         json.contains("files") && json["files"].is_array();
 }
 
 }  // namespace
 
 std::string format_report(const FileReport& report) {
-  Json document = empty_document();
-  document["files"].push_back(to_json(report));
-  return text_of(document);
+  Document document = begin_document("");
+  add_to_document(document, report);
+  return format_document(document);
 }
 
 namespace {
 
-Status read_document(const std::string& path, int fd, Json& document) {
+Status something_else(const std::string& path) {
+  return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
+}
+
+Status read_document(const std::string& path, int fd, Document& document) {
   std::string text;
   if (Status status = read_all(fd, text, path); !status.ok()) return status;
-  document = text.empty() ? empty_document() : Json::parse(text, nullptr, false);
-  if (is_document(document)) return {};
-  return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
+  try {
+    document = text.empty() ? begin_document("") : parse_document(text);
+  } catch (const std::exception&) {
+    return something_else(path);
+  }
+  return {};
+}
+
+/// Whether this is a document of ours, of this version or of an earlier one: it may be begun anew.
+bool is_any_document(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("schema") && json["schema"].is_number_integer() &&
+         json["schema"] >= 1 && json["schema"] <= schema_version && json.contains("files") &&
+         json["files"].is_array();
 }
 
 // JSON's exceptions end here.
@@ -273,24 +259,24 @@ Status append_report(const std::string& stats_path, const FileReport& report) {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
     if (Status status = open_locked(path, lock); !status.ok()) return status;
-    // In one write; whoever reads at this moment waits for the lock (forebay report).
-    if (const std::size_t length = length_to_add_to(lock.get()); length > 0)
-      return add_at_end(lock.get(), length, report_text(report), path);
-    Json document;
+    Added added = Added::no;
+    if (Status status = add_in_place(lock.get(), path, report, added); added == Added::yes) return status;
+    Document document;
     if (Status status = read_document(path, lock.get(), document); !status.ok()) return status;
-    document["files"].push_back(to_json(report));
-    return replace(path, text_of(document), lock.get());
+    add_to_document(document, report);
+    return replace(path, format_document(document), lock.get());
   });
 }
 
-Status start_report(const std::string& stats_path) {
+Status start_report(const std::string& stats_path, const std::string& command) {
   return guarded(stats_path, [&]() -> Status {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
     if (Status status = open_locked(path, lock); !status.ok()) return status;
-    Json document;
-    if (Status status = read_document(path, lock.get(), document); !status.ok()) return status;
-    return replace(path, text_of(empty_document()), lock.get());
+    std::string text;
+    if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
+    if (!text.empty() && !is_any_document(text)) return something_else(path);
+    return replace(path, format_document(begin_document(command)), lock.get());
   });
 }
 

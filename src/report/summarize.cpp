@@ -1,68 +1,115 @@
-// Sums over ranks.
+// Sums over ranks and over opens.
+#include <unistd.h>
+
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <memory>
-#include <string_view>
 
 #include "report/report.hpp"
 
 namespace forebay {
 namespace {
 
-void add(Counters& total, const Counters& c) {
-  total.requests += c.requests;
-  total.pieces += c.pieces;
-  total.bytes += c.bytes;
-  total.independent_writes += c.independent_writes;
-  total.pooled_requests += c.pooled_requests;
-  total.pool_peak_bytes = std::max(total.pool_peak_bytes, c.pool_peak_bytes);
-  total.node_runs += c.node_runs;
-  total.node_bytes += c.node_bytes;
-  total.messages += c.messages;
-  total.message_bytes += c.message_bytes;
-  total.puts += c.puts;
-  total.writes += c.writes;
-  total.written_bytes += c.written_bytes;
-  total.aligned_writes += c.aligned_writes;
-  total.bypass_writes += c.bypass_writes;
-  total.bypass_bytes += c.bypass_bytes;
-  total.rmw_blocks += c.rmw_blocks;
-  total.reads += c.reads;
-  total.gets += c.gets;
-  total.get_pieces += c.get_pieces;
-  total.get_bytes += c.get_bytes;
-  total.read_bytes += c.read_bytes;
+using C = Counters;
+
+constexpr std::array fields{
+    CounterField{"/requests", &C::requests, Sum::all, Sum::all},
+    CounterField{"/pieces", &C::pieces, Sum::all, Sum::all},
+    CounterField{"/bytes", &C::bytes, Sum::all, Sum::all},
+    // Every rank counts these, for the same events.
+    CounterField{"/collective_flushes", &C::collective_flushes, Sum::largest, Sum::all},
+    CounterField{"/independent_writes", &C::independent_writes, Sum::all, Sum::all},
+    CounterField{"/kept_over_calls/requests", &C::pooled_requests, Sum::all, Sum::all},
+    CounterField{"/kept_over_calls/collective_calls", &C::pooled_calls, Sum::largest, Sum::all},
+    CounterField{"/kept_over_calls/conflicts", &C::pool_conflicts, Sum::largest, Sum::all},
+    CounterField{"/kept_over_calls/peak_bytes", &C::pool_peak_bytes, Sum::largest, Sum::largest},
+    CounterField{"/after_node_coalescing/runs", &C::node_runs, Sum::all, Sum::all},
+    CounterField{"/after_node_coalescing/bytes", &C::node_bytes, Sum::all, Sum::all},
+    CounterField{"/after_node_coalescing/rounds", &C::rounds, Sum::largest, Sum::all},
+    CounterField{"/between_nodes/messages", &C::messages, Sum::all, Sum::all},
+    CounterField{"/between_nodes/bytes", &C::message_bytes, Sum::all, Sum::all},
+    CounterField{"/between_nodes/one_sided_puts", &C::puts, Sum::all, Sum::all},
+    CounterField{"/library_writes/metadata", &C::metadata_writes, Sum::all, Sum::all},
+    CounterField{"/library_writes/metadata_bytes", &C::metadata_bytes, Sum::all, Sum::all},
+    CounterField{"/library_writes/fill", &C::fill_writes, Sum::all, Sum::all},
+    CounterField{"/library_writes/fill_bytes", &C::fill_bytes, Sum::all, Sum::all},
+    CounterField{"/file_writes/count", &C::writes, Sum::all, Sum::all},
+    CounterField{"/file_writes/bytes", &C::written_bytes, Sum::all, Sum::all},
+    CounterField{"/file_writes/aligned", &C::aligned_writes, Sum::all, Sum::all},
+    CounterField{"/file_writes/bypass", &C::bypass_writes, Sum::all, Sum::all},
+    CounterField{"/file_writes/bypass_bytes", &C::bypass_bytes, Sum::all, Sum::all},
+    CounterField{"/file_writes/read_modify_write_blocks", &C::rmw_blocks, Sum::all, Sum::all},
+    CounterField{"/gets/requests", &C::gets, Sum::all, Sum::all},
+    CounterField{"/gets/pieces", &C::get_pieces, Sum::all, Sum::all},
+    CounterField{"/gets/bytes", &C::get_bytes, Sum::all, Sum::all},
+    CounterField{"/gets/collective_reads", &C::collective_reads, Sum::largest, Sum::all},
+    CounterField{"/file_reads/count", &C::reads, Sum::all, Sum::all},
+    CounterField{"/file_reads/bytes", &C::read_bytes, Sum::all, Sum::all},
+    CounterField{"/stock/puts", &C::stock_puts, Sum::all, Sum::all},
+    CounterField{"/stock/put_bytes", &C::stock_put_bytes, Sum::all, Sum::all},
+    CounterField{"/stock/gets", &C::stock_gets, Sum::all, Sum::all},
+    CounterField{"/stock/get_bytes", &C::stock_get_bytes, Sum::all, Sum::all},
+    CounterField{"/broken_collectives/writes", &C::broken_writes, Sum::all, Sum::all},
+    // One rank of a node sets it, and the windows of a communicator serve its next file, too.
+    CounterField{"/memory/windows_bytes", &C::window_bytes, Sum::all, Sum::largest},
+    CounterField{"/memory/segments_bytes", &C::segment_bytes, Sum::all, Sum::largest},
+};
+
+void add(std::int64_t& total, std::int64_t value, Sum sum) {
+  total = sum == Sum::all ? total + value : std::max(total, value);
+}
+
+void add(Counters& total, const Counters& c, Sum CounterField::* sum) {
+  for (const CounterField& field : fields) add(total.*field.value, c.*field.value, field.*sum);
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) total.write_sizes[i] += c.write_sizes[i];
-  total.window_bytes += c.window_bytes;
-  total.segment_bytes += c.segment_bytes;
-  total.aggregator += c.aggregator;
-  // Every rank counts these, for the same events.
-  total.collective_flushes = std::max(total.collective_flushes, c.collective_flushes);
-  total.collective_reads = std::max(total.collective_reads, c.collective_reads);
-  total.rounds = std::max(total.rounds, c.rounds);
-  total.pooled_calls = std::max(total.pooled_calls, c.pooled_calls);
-  total.pool_conflicts = std::max(total.pool_conflicts, c.pool_conflicts);
+  for (std::size_t i = 0; i < c.broken_causes.size(); ++i) total.broken_causes[i] += c.broken_causes[i];
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&seconds, &utc) == nullptr) return {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+FileReport begun(const FileFacts& facts) {
+  FileReport report;
+  report.facts = facts;
+  report.program = program_invocation_short_name;
+  report.host = host_name();
+  report.date = now();
+  return report;
 }
 
 }  // namespace
 
+std::span<const CounterField> counter_fields() {
+  return fields;
+}
+
 FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) {
-  FileReport report;
-  report.facts = facts;
+  FileReport report = begun(facts);
   report.ranks = static_cast<std::int64_t>(shares.size());
   std::map<std::int64_t, std::int64_t> ranks_of_node;
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     const RankShare& share = shares[rank];
-    add(report.total, share.counters);
+    add(report.total, share.counters, &CounterField::over_ranks);
     ++ranks_of_node[share.node];
     report.peak_sum_bytes += share.peak_bytes;
     report.peak_max_bytes = std::max(report.peak_max_bytes, share.peak_bytes);
     if (share.counters.aggregator != 0) report.aggregators.push_back(static_cast<std::int64_t>(rank));
     for (std::size_t stage = 0; stage < stage_count; ++stage) {
       const double seconds = share.counters.seconds[stage];
-      report.total.seconds[stage] += seconds;
       report.seconds[stage].max = std::max(report.seconds[stage].max, seconds);
       report.seconds[stage].mean += seconds / static_cast<double>(shares.size());
     }
@@ -75,6 +122,56 @@ FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) 
   }
   report.notes = notes_on(report);
   return report;
+}
+
+FileReport left_to_stock(const std::string& path, const std::string& driver, const std::string& reason,
+                         std::int64_t ranks, std::int64_t put_bytes, std::int64_t get_bytes) {
+  FileFacts facts;
+  facts.path = path;
+  facts.driver = driver;
+  facts.storage = "stock";
+  facts.link = "none";
+  FileReport report = begun(facts);
+  report.stock_opens = 1;
+  report.stock_reasons = {reason};
+  report.ranks = ranks;
+  report.nodes = report.least_ranks_per_node = report.most_ranks_per_node = 1;
+  report.total.stock_put_bytes = put_bytes;
+  report.total.stock_get_bytes = get_bytes;
+  report.notes = notes_on(report);
+  return report;
+}
+
+void fold(FileReport& report, const FileReport& later) {
+  // What describes a file describes the last open that was served.
+  if (later.stock_opens < later.opens || report.stock_opens == report.opens) {
+    report.facts = later.facts;
+    report.ranks = later.ranks;
+    report.nodes = later.nodes;
+    report.least_ranks_per_node = later.least_ranks_per_node;
+    report.most_ranks_per_node = later.most_ranks_per_node;
+  }
+  report.program = later.program;
+  report.host = later.host;
+  report.date = later.date;
+  report.opens += later.opens;
+  report.stock_opens += later.stock_opens;
+  for (const std::string& reason : later.stock_reasons) {
+    auto& known = report.stock_reasons;
+    if (std::find(known.begin(), known.end(), reason) == known.end()) known.push_back(reason);
+  }
+  for (const std::int64_t rank : later.aggregators) {
+    const auto at = std::lower_bound(report.aggregators.begin(), report.aggregators.end(), rank);
+    if (at == report.aggregators.end() || *at != rank) report.aggregators.insert(at, rank);
+  }
+  add(report.total, later.total, &CounterField::over_opens);
+  for (std::size_t stage = 0; stage < stage_count; ++stage) {
+    report.seconds[stage].max += later.seconds[stage].max;
+    report.seconds[stage].mean += later.seconds[stage].mean;
+  }
+  report.peak_sum_bytes = std::max(report.peak_sum_bytes, later.peak_sum_bytes);
+  report.peak_max_bytes = std::max(report.peak_max_bytes, later.peak_max_bytes);
+  report.notes = notes_on(report);
 }
 
 const char* name_of(Stage stage) {

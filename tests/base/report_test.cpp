@@ -19,9 +19,12 @@ namespace forebay {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::string slurp(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -136,22 +139,76 @@ TEST(Notes, IndependentOnly) {
     share.counters.collective_flushes = 0;
     share.counters.independent_writes = 2;
   }
-  EXPECT_THAT(summarize(facts(), list).notes, ElementsAre(HasSubstr("Every write was independent")));
+  EXPECT_THAT(summarize(facts(), list).notes,
+              ElementsAre(AllOf(HasSubstr("Every write was independent"), HasSubstr("--mode commit"))));
 }
 
 TEST(Notes, IndependentMostly) {
   std::vector<RankShare> list = shares(4, 4);
   EXPECT_THAT(summarize(facts(), list).notes, Not(Contains(HasSubstr("Most writes"))));
   for (RankShare& share : list) share.counters.independent_writes = share.counters.writes = 1000;
+  EXPECT_THAT(
+      summarize(facts(), list).notes,
+      Contains(AllOf(HasSubstr("Most writes to the file were independent"), HasSubstr("--mode commit"))));
+}
+
+TEST(Notes, ALibrarysOwnWritesAreNotTheProgramsToMakeCollective) {
+  std::vector<RankShare> list = shares(4, 4);
+  for (RankShare& share : list) {
+    share.counters.metadata_writes = share.counters.writes = 500;
+    share.counters.metadata_bytes = 50000;
+  }
   EXPECT_THAT(summarize(facts(), list).notes,
-              Contains(HasSubstr("Most writes to the file were independent")));
+              ElementsAre("2000 of 2000 writes are HDF5's metadata, 100 bytes on average; "
+                          "forebay_metadata=collective writes it together."));
+}
+
+TEST(Notes, TinyWritesAreAsManyAsTheyAreAndHaveARemedy) {
+  std::vector<RankShare> list = shares(4, 4);
+  for (RankShare& share : list) {
+    Counters& c = share.counters;
+    c.requests = c.pooled_requests = c.pieces = c.writes = 983040;
+    c.bytes = c.written_bytes = 4 * c.writes;
+  }
+  FileFacts commit = facts();
+  commit.settings.mode = Mode::commit;
+  commit.fills_holes = true;
+  EXPECT_THAT(summarize(commit, list).notes,
+              ElementsAre(AllOf(HasSubstr("3.9 million writes of 4 bytes"),
+                                HasSubstr("Raise forebay_pool_bytes"), HasSubstr("4.0 MiB a rank"))));
+}
+
+TEST(Notes, WhatTheStockDriverDidIsSaidWithTheReason) {
+  std::vector<RankShare> list(2);
+  list[0].counters.stock_puts = 500;
+  list[0].counters.stock_put_bytes = 2000;
+  EXPECT_THAT(summarize(facts(), list).notes,
+              ElementsAre(AllOf(HasSubstr("500 puts (2.0 KiB) went by PnetCDF's own driver"),
+                                HasSubstr("--mode commit"))));
+  FileReport report = left_to_stock("/data/history.nc", "pnetcdf", "FOREBAY_ENABLE=off", 4, 0, 0);
+  EXPECT_THAT(report.notes, ElementsAre("This file was left to PnetCDF's own driver: FOREBAY_ENABLE=off. Its "
+                                        "writes are not counted here."));
+  fold(report, summarize(facts(), shares(8, 4)));
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("1 of 2 opens were left to PnetCDF's own driver: FORE")));
+}
+
+TEST(Notes, CollectiveCallsThatHdf5BrokeAreSaidWithItsCause) {
+  std::vector<RankShare> list = shares(4, 4);
+  for (RankShare& share : list) {
+    share.counters.independent_writes = share.counters.broken_writes = share.counters.writes = 1000;
+    share.counters.written_bytes = 1000 << 20;
+    share.counters.broken_causes[2] = 1000;
+  }
+  EXPECT_THAT(summarize(facts(), list).notes,
+              ElementsAre(AllOf(HasSubstr("HDF5 made 4000 independent writes of it"),
+                                HasSubstr("a data transform is set"), Not(HasSubstr("Try collective")))));
 }
 
 TEST(Notes, EverythingWentPast) {
   std::vector<RankShare> list = shares(4, 4);
   for (RankShare& share : list) share.counters.bypass_bytes = share.counters.bytes;
   EXPECT_THAT(summarize(facts(), list).notes,
-              ElementsAre(testing::AllOf(HasSubstr("100 %"), HasSubstr("1.0 MiB (forebay_bypass_bytes)"))));
+              ElementsAre(AllOf(HasSubstr("100 %"), HasSubstr("1.0 MiB (forebay_bypass_bytes)"))));
 }
 
 TEST(Notes, LargePieces) {
@@ -200,13 +257,13 @@ TEST(Report, FollowsItsSchema) {
   json wrong = document;
   wrong["files"][0].erase("pieces");
   wrong["files"][0]["more"] = 1;
-  wrong["files"][0]["active"] = false;
+  wrong["files"][0]["active"] = "yes";
   EXPECT_EQ(schema.check(wrong).size(), 3u);
 }
 
 TEST(Report, ABarePathThatIsNotUtf8StaysReadable) {
   const json document = json::parse(format_report(summarize(facts("/data/\xff\"\n"), shares(2, 2))));
-  EXPECT_EQ(document["files"][0]["path"], "/data/\xef\xbf\xbd\"\n");
+  EXPECT_EQ(document["files"][0]["path"], "/data/\\xff\"\n");
 }
 
 TEST(StatsFile, KeepsWhatWasThere) {
@@ -221,23 +278,112 @@ TEST(StatsFile, KeepsWhatWasThere) {
   EXPECT_EQ(dir.entries(), 1u) << "a temporary file was left";
 }
 
-// A program may open thousands of files: the time for a report must not grow with those that are there.
-TEST(StatsFile, TheThirdReportIsAddedInPlace) {
+ino_t inode_of(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+// A program may open thousands of files, or one thousands of times: the time for a report must not grow with
+// those that are there.
+TEST(StatsFile, ReportsAreAddedInPlace) {
   const Scratch dir;
   const std::string path = dir / "stats.json";
   ASSERT_TRUE(append_report(path, summarize(facts("/a"), shares(2, 2))).ok());
-  struct stat first{};
-  ASSERT_EQ(::stat(path.c_str(), &first), 0);
-  for (const char* name : {"/b", "/c\xff", "/d"})
+  const ino_t first = inode_of(path);
+  for (const char* name : {"/b", "/c\xff", "/d", "/b", "/a", "/d"})
     ASSERT_TRUE(append_report(path, summarize(facts(name), shares(2, 2))).ok());
-  struct stat last{};
-  ASSERT_EQ(::stat(path.c_str(), &last), 0);
-  EXPECT_EQ(first.st_ino, last.st_ino);
-  const std::string text = slurp(path);
-  const auto document = nlohmann::ordered_json::parse(text);
-  EXPECT_EQ(document.at("files").size(), 4u);
-  EXPECT_EQ(document.at("files").at(3).at("path"), "/d");
-  EXPECT_EQ(document.dump(2) + "\n", text);
+  EXPECT_EQ(first, inode_of(path));
+  const auto document = json::parse(slurp(path));
+  ASSERT_EQ(document["files"].size(), 4u);
+  EXPECT_EQ(document["files"][3]["path"], "/d");
+  EXPECT_EQ(document["files"][3]["opens"], 2);
+  EXPECT_EQ(document["files"][2]["path"], "/c\\xff");
+  test::SchemaValidator schema(json::parse(slurp(FOREBAY_SCHEMA)));
+  EXPECT_THAT(schema.check(document), IsEmpty());
+}
+
+TEST(StatsFile, AFileHasOneEntryHoweverOftenItIsOpened) {
+  const Scratch dir;
+  const std::string path = dir / "stats.json";
+  const FileReport with = summarize(facts("/a"), shares(8, 4));
+  const FileReport without = summarize(facts("/a"), std::vector<RankShare>(8));
+  FileFacts other = facts("/a");
+  other.driver = "hdf5";
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(append_report(path, with).ok());
+    ASSERT_TRUE(append_report(path, without).ok());
+    if (i % 100 != 0) continue;
+    ASSERT_TRUE(append_report(path, summarize(other, shares(2, 2))).ok());
+  }
+  const json document = json::parse(slurp(path));
+  ASSERT_EQ(document["files"].size(), 2u);
+  const json& file = document["files"][0];
+  EXPECT_EQ(file["opens"], 600);
+  EXPECT_EQ(file["bytes"], 300 * 9600);
+  EXPECT_EQ(file["average_piece_bytes"], 12);
+  EXPECT_EQ(file["collective_flushes"], 900);
+  EXPECT_EQ(file["file_writes"]["sizes"][1]["count"], 600);
+  EXPECT_EQ(file["memory"]["windows_bytes"], 2 << 20) << "the same windows each time";
+  EXPECT_EQ(document["files"][1]["opens"], 3);
+  const json& totals = document["totals"];
+  EXPECT_EQ(totals["files"], 2);
+  EXPECT_EQ(totals["opens"], 603);
+  EXPECT_EQ(totals["bytes"], 300 * 9600 + 3 * 2400);
+  EXPECT_EQ(totals["windows_bytes"], 2 << 20);
+}
+
+TEST(StatsFile, WhatIsFoldedIsWhatWasThere) {
+  FileReport report = summarize(facts("/a"), shares(8, 4));
+  report.total.broken_writes = report.total.broken_causes[8] = 7;
+  report.stock_reasons = {"one \"reason\""};
+  report.stock_opens = 1;
+  const Scratch dir;
+  ASSERT_TRUE(append_report(dir / "one.json", report).ok());
+  FileReport nothing = summarize(facts("/a"), {});
+  nothing.opens = 0;
+  nothing.date = report.date;
+  nothing.ranks = report.ranks;
+  nothing.nodes = report.nodes;
+  nothing.least_ranks_per_node = nothing.most_ranks_per_node = 4;
+  const json before = json::parse(slurp(dir / "one.json"));
+  ASSERT_TRUE(append_report(dir / "one.json", nothing).ok());
+  json after = json::parse(slurp(dir / "one.json"));
+  after["files"][0]["notes"] = before["files"][0]["notes"];
+  EXPECT_EQ(after, before);
+}
+
+TEST(StatsFile, OtherProcessesEntriesAreFoundToo) {
+  const Scratch dir;
+  const std::string path = dir / "stats.json";
+  const auto in_a_child = [&](const char* name) {
+    const pid_t child = fork();
+    if (child == 0) _exit(append_report(path, summarize(facts(name), shares(1, 1))).ok() ? 0 : 1);
+    int status = 1;
+    waitpid(child, &status, 0);
+    return status;
+  };
+  ASSERT_TRUE(append_report(path, summarize(facts("/a"), shares(1, 1))).ok());
+  EXPECT_EQ(in_a_child("/b"), 0);
+  EXPECT_EQ(in_a_child("/a"), 0);
+  ASSERT_TRUE(append_report(path, summarize(facts("/b"), shares(1, 1))).ok());
+  ASSERT_TRUE(start_report(path, "next").ok());
+  EXPECT_EQ(in_a_child("/c"), 0);
+  ASSERT_TRUE(append_report(path, summarize(facts("/b"), shares(1, 1))).ok());
+  ASSERT_TRUE(append_report(path, summarize(facts("/c"), shares(1, 1))).ok());
+  const json document = json::parse(slurp(path));
+  EXPECT_EQ(document["command"], "next");
+  ASSERT_EQ(document["files"].size(), 2u);
+  EXPECT_EQ(document["files"][0]["path"], "/c");
+  EXPECT_EQ(document["files"][0]["opens"], 2);
+  EXPECT_EQ(document["files"][1]["opens"], 1);
+}
+
+TEST(StatsFile, NothingInItIsACommandToATerminal) {
+  const std::string text = format_report(summarize(facts("/data/\x1b[2J\x7f\xc2\x9b\xc3\xbc"), shares(1, 1)));
+  for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int{c};
+  EXPECT_EQ(text.find('\x7f'), text.npos);
+  EXPECT_EQ(text.find("\xc2\x9b"), text.npos);
+  EXPECT_EQ(json::parse(text)["files"][0]["path"], "/data/\x1b[2J\x7f\xc2\x9b\xc3\xbc");
 }
 
 TEST(StatsFile, AnEmptyFileIsAStart) {
@@ -255,8 +401,8 @@ TEST(StatsFile, WhatIsNotOursIsLeftAlone) {
   const Scratch dir;
   const std::string path = dir / "stats.json";
   for (const char* text :
-       {"model output", "[]", "{}", "{\"schema\": 2, \"files\": []}", "{\"schema\": 1, \"files\": 3}",
-        "{\"schema\": \"x\", \"files\": []}", "{\"schema\": 1, \"files\": [{\"path\""}) {
+       {"model output", "[]", "{}", "{\"schema\": 3, \"files\": []}", "{\"schema\": 2, \"files\": 3}",
+        "{\"schema\": \"x\", \"files\": []}", "{\"schema\": 2, \"files\": [{\"path\""}) {
     spit(path, text);
     const Status status = append_report(path, summarize(facts(), shares(2, 2)));
     EXPECT_FALSE(status.ok()) << text;

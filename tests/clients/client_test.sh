@@ -34,7 +34,7 @@ status=$?
 for mode in ${modes//,/ }; do
   run $mode "$forebay" run --mode $mode --stats "$work/$mode/stats.json" "$@" ||
     fail "the program fails under Forebay, $mode"
-  grep -q "\"$library\"" $mode/stats.json || fail "no report: the driver was not active, $mode"
+  grep -A1 "\"driver\": \"$library\"" $mode/stats.json | grep -q '"active": true' || fail "no report: the driver was not active, $mode"
   cmp stock/out $mode/out >&2 || fail "the program prints something else, $mode"
   [ ! -s $mode/err ] || fail "something was said though all is well, $mode"
   [ "$(ls stock/files)" = "$(ls $mode/files)" ] || fail "other files, $mode"

@@ -16,6 +16,16 @@ if grep -rIlF -e "$build" -e "$work/first" "$prefix"; then
   echo "FAIL the installed files above name the build folder or the first prefix" && exit 1
 fi
 
+for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/forebay/docs/tcio.md share/forebay/report.schema.json; do
+  [ -s "$prefix/$file" ] || { echo "FAIL $file is not installed" && exit 1; }
+done
+# A relative or empty entry would be whatever folder a program is in.
+while IFS= read -r file; do
+  if readelf -d "$file" 2>/dev/null | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' | tr : '\n' | grep -qvE '^(/|\$ORIGIN)'; then
+    echo "FAIL the search path of $file leads to the current folder" && exit 1
+  fi
+done < <(find "$prefix" -type f)
+
 # runs NAME PROGRAM FILE: on two ranks, and Forebay's own report must name the file.
 runs() {
   local stats=$work/$1.json

@@ -22,7 +22,7 @@ run() { # run NAME COMMAND…
 }
 lines_of_forebay() { grep -c '^forebay: ' "$1.err"; }
 same() { cmp "$1" "$2" >&2 || fail "$1 and $2 differ"; }
-active() { grep -q '"pnetcdf"' "$1" 2>/dev/null; }
+active() { grep -q '"active": true' "$1" 2>/dev/null; }
 dropin() { "$forebay" dropin --library "$library" "$@" >dropin.out 2>dropin.err; }
 
 case $case_ in

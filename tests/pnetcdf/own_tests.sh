@@ -175,7 +175,7 @@ compare() {
     fi
     rm -rf "$stock.again"
   fi
-  [ -e "$ours/stats" ] && echo "${said:-same}" || echo "${said:-same} (driver not active)"
+  grep -qs '"active": true' "$ours/stats" && echo "${said:-same}" || echo "${said:-same} (driver not active)"
 }
 
 build

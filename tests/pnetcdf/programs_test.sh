@@ -37,13 +37,13 @@ case $case_ in
     same a.nc b.nc
     same stock.out forebay.out
     [ "$(lines_of_forebay forebay)" = 0 ] || fail "something was said though all is well"
-    grep -q '"pnetcdf"' stats.json || fail "no report: the driver was not active"
+    grep -q '"active": true' stats.json || fail "no report: the driver was not active"
     ;;
   linked)  # first on the link line, instead of loaded
     stock stock "$program" a.nc || fail "the program fails on PnetCDF's own driver"
     run linked env FOREBAY_STATS=stats.json "$1" b.nc || fail "the linked program fails"
     same a.nc b.nc
-    grep -q '"pnetcdf"' stats.json || fail "no report: the driver was not active"
+    grep -q '"active": true' stats.json || fail "no report: the driver was not active"
     ;;
   unknown_version)
     stock stock "$program" a.nc || fail "the program fails on PnetCDF's own driver"
@@ -58,12 +58,16 @@ case $case_ in
     preloaded off env FOREBAY_HINTS=forebay_enable=off FOREBAY_STATS=stats.json "$program" b.nc || fail "the program fails"
     same a.nc b.nc
     [ "$(lines_of_forebay off)" = 1 ] || fail "not exactly one line"
-    [ ! -e stats.json ] || fail "the driver was active"
+    ! grep -q '"active": true' stats.json || fail "the driver was active"
+    grep -q 'own driver: ' stats.json || fail "the report does not say why not"
+    rm stats.json
     preloaded burst env FOREBAY_STATS=stats.json "$program" c.nc nc_burst_buf enable || fail "the program fails"
     same a.nc c.nc
     [ "$(lines_of_forebay burst)" = 1 ] || fail "not exactly one line"
     grep -q nc_burst_buf burst.err || fail "the line does not say why"
-    [ ! -e stats.json ] || fail "the driver was active"
+    ! grep -q '"active": true' stats.json || fail "the driver was active"
+    grep -q 'own driver: ' stats.json || fail "the report does not say why not"
+    rm stats.json
     ;;
   bad_hint)  # nothing is touched, every rank hears of it, and it is said once
     echo precious >b.nc

@@ -147,9 +147,12 @@ TEST_F(RunCommand, WhicheverRankFailsTells) {
   std::ofstream(*this / "script") << "#!/no/such/shell\n";
   chmod((*this / "script").c_str(), 0700);
   const std::vector<std::pair<std::vector<std::string>, int>> failing{
-      {{"run", "--hints", "forebay_mod=x", "true"}, 2}, {{"run", "--mode", "comit", "true"}, 2},
-      {{"run", "--stat", "x", "true"}, 2},              {{"run"}, 2},
-      {{"run", "./no_such_program"}, 127},              {{"run", *this / "data"}, 126},
+      {{"run", "--hints", "forebay_mod=x", "true"}, 2},
+      {{"run", "--mode", "comit", "true"}, 2},
+      {{"run", "--stat", "x", "true"}, 2},
+      {{"run"}, 2},
+      {{"run", "./no_such_program"}, 127},
+      {{"run", *this / "data"}, 126},
       {{"run", *this / "script"}, 127},
   };
   for (const auto& [arguments, status] : failing) {
@@ -296,8 +299,8 @@ TEST_F(RunCommand, WhatOthersMayChangeIsNotLoaded) {
   const Outcome outcome =
       forebay_with({{"FOREBAY_DROPIN", *this / "site"}, {"LD_LIBRARY_PATH", "/a"}}, {"run", PRINTS_PATH});
   EXPECT_EQ(outcome.output, "/a\n");
-  EXPECT_EQ(outcome.errors, "forebay: FOREBAY_DROPIN: " + *this / "site" + " is left out: others may change " +
-                                *this / "site" + "\n");
+  EXPECT_EQ(outcome.errors, "forebay: FOREBAY_DROPIN: " + *this / "site" +
+                                " is left out: others may change " + *this / "site" + "\n");
 }
 
 /// The command as it is installed, as a hard link: there is no telling it from that of the build by its file.
@@ -343,11 +346,12 @@ TEST_F(RunCommand, MisspeltVariablesAreTold) {
             "forebay: FOREBAY_DROPINS is set and has no meaning; is FOREBAY_DROPIN meant?\n");
   EXPECT_THAT(forebay_with({{"FOREBAY_HINT", "x=1"}}, {"run", "true"}).errors,
               HasSubstr("is FOREBAY_HINTS meant?"));
-  const std::map<std::string, std::string> tried{{"FOREBAY_MODE", "FOREBAY_HINTS=forebay_mode=commit"},
-                                                 {"forebay_mode", "FOREBAY_HINTS=forebay_mode=commit"},
-                                                 {"FOREBAY_POOL_BYTE", "FOREBAY_HINTS=forebay_pool_bytes=commit"},
-                                                 {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
-                                                 {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"}};
+  const std::map<std::string, std::string> tried{
+      {"FOREBAY_MODE", "FOREBAY_HINTS=forebay_mode=commit"},
+      {"forebay_mode", "FOREBAY_HINTS=forebay_mode=commit"},
+      {"FOREBAY_POOL_BYTE", "FOREBAY_HINTS=forebay_pool_bytes=commit"},
+      {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
+      {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"}};
   for (const auto& [name, meant] : tried) {
     EXPECT_EQ(forebay_with({{name, "commit"}}, {"run", "true"}).errors,
               "forebay: " + name + " is set and has no meaning; is " + meant + " meant?\n");
@@ -446,6 +450,16 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
         "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
+  FileReport second = left_to_stock("/scratch/\x1b[31mred.nc", "pnetcdf", "a \"reason\"\n", 6, 1 << 20, 0);
+  ASSERT_TRUE(append_report(*this / "s.json", second).ok());
+  const Outcome both = forebay_command({"report", *this / "s.json"});
+  EXPECT_EQ(both.status, 0);
+  for (const char* part : {"in all          2 files, opened 2 times, 1 of them on the stock driver",
+                           "/scratch/\\x1b[31mred.nc\n", "on stock driver 1 of 1 open", "1 MiB put (0 calls)",
+                           "own driver: a \"reason\"\\n. Its writes"}) {
+    EXPECT_THAT(both.output, HasSubstr(part));
+  }
+  EXPECT_THAT(both.output, Not(HasSubstr("\x1b")));
   const Outcome as_json = forebay_command({"report", "--json", *this / "s.json"});
   EXPECT_EQ(nlohmann::json::parse(as_json.output), nlohmann::json::parse(slurp(*this / "s.json")));
 }
@@ -457,9 +471,9 @@ TEST_F(ReportCommand, WhatIsNoReportIsTold) {
       {"CDF\1", "not JSON"},
       {"{}", "not a report"},
       {"[1]", "not a report"},
-      {"{\"schema\": 2, \"files\": []}", "another layout"},
-      {"{\"schema\": 1, \"files\": [{\"path\": \"x\"}]}", "not a report"},
-      {"{\"schema\": 1, \"files\": [", "not JSON"}};
+      {"{\"schema\": 1, \"files\": []}", "another layout"},
+      {"{\"schema\": 2, \"files\": [{\"path\": \"x\"}]}", "not a report"},
+      {"{\"schema\": 2, \"files\": [", "not JSON"}};
   for (const auto& [text, message] : cases) {
     std::ofstream(*this / "s.json", std::ios::trunc) << text;
     const Outcome outcome = forebay_command({"report", *this / "s.json"});

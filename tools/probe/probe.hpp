@@ -1,9 +1,9 @@
 // What the two probes share: the pattern that they write and read back, and how they tell what they found.
 //
 // A probe is an ordinary program that knows nothing of Forebay:
-//   write FILE    all ranks write one file together; rank 0 prints "key value" lines about libraries
-//   plugin FILE   (HDF5 only) the same with the default access list, for HDF5_DRIVER
-//   check FILE    one process reads the file alone and compares; exit status 0 where all is as it should be
+//   write FILE    all ranks write one file together; rank 0 prints lines "forebay-probe: key value" about
+//   libraries plugin FILE   (HDF5 only) the same with the default access list, for HDF5_DRIVER check FILE one
+//   process reads the file alone and compares; exit status 0 where all is as it should be
 #pragma once
 
 #include <dlfcn.h>
@@ -24,8 +24,9 @@ inline int value_of(long long cell, int step) {
   return static_cast<int>(cell * 7 + step * 1000003 + 1);
 }
 
+/// Marked, since others print to stdout, too.
 inline void print(const char* key, const std::string& value) {
-  std::printf("%s %s\n", key, value.c_str());
+  std::printf("forebay-probe: %s %s\n", key, value.c_str());
 }
 
 inline void print_library(const char* version, const void* function) {
