@@ -10,8 +10,10 @@
 #include "attach.hpp"
 #include "base/speaker.hpp"
 #include "drain.hpp"
+#include "engine/opening.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
+#include "mpi/collective.hpp"
 #include "open_file.hpp"
 
 namespace forebay::pnc {
@@ -44,7 +46,7 @@ struct Plan {
 };
 
 // Collective. NC_EINVAL on every rank when the hints of any rank are wrong.
-int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
+int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared, Plan& plan) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const Status hints = resolve_settings(info, "", rank == 0, plan.settings);
@@ -54,10 +56,13 @@ int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
   if (is_enabled(info, "nc_burst_buf")) reason = "the hint nc_burst_buf is set";
 
-  enum { bad_rank, wanted, fields };
-  std::array<int, fields> agreed{hints.ok() ? INT_MAX : rank, reason == nullptr ? 1 : 0};
-  if (MPI_Allreduce(MPI_IN_PLACE, agreed.data(), fields, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
-    return NC_EMPI;
+  enum { wanted, bad_rank, fields };
+  std::array<int, fields> agreed{reason == nullptr ? 1 : 0, hints.ok() ? INT_MAX : rank};
+  const Status together = agree_to_open({comm, call, path, plan.settings.patience_seconds}, {}, agreed);
+  if (!together.ok()) {
+    if (rank == 0) warn_once(together.message());
+    return together.code() == Code::bad_argument ? NC_EMULTIDEFINE : NC_EMPI;
+  }
   if (agreed[bad_rank] != INT_MAX) {
     if (agreed[bad_rank] == rank) warn_once(hints.message());
     return NC_EINVAL;
@@ -72,8 +77,9 @@ int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
 // Collective. Opens the file a second time, for the core, unless a rank has no file. A refusal leaves the
 // file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, MPI_Info info, Plan& plan) {
+  const mpi::CollectiveCall call({"open", path, comm, MPI_COMM_NULL, plan.settings.patience_seconds});
   int all_opened = opened ? 1 : 0;
-  if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
+  if (mpi::allreduce(&all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
     return;
   FileOptions options;
   options.path = path;
@@ -137,8 +143,12 @@ int forget_pending(OpenFile& file) {
 int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_counts) {
   const std::unique_ptr<OpenFile> file(object);
   int err = NC_NOERR;
+  if (file->active()) file->core->arrive("close");
   // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
+  if (file->active() && file->in_define && pending_counts) {
+    if (const int ended = end_large_definition(*file); err == NC_NOERR) err = ended;
+  }
   if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
@@ -160,7 +170,7 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, info, (cmode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, "creation", path, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     const int err = stock(&stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
@@ -180,7 +190,7 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, "open", path, info, (omode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     const int err = stock(&stock_file);
     const bool opened = err == NC_NOERR || err == NC_ENULLPAD;  // the latter is a remark

@@ -43,8 +43,7 @@ void warn_once(const std::string& message) {
   if (seen.insert(message).second) std::fprintf(stderr, "forebay: %s\n", message.c_str());
 }
 
-void warn_few(const std::string& kind, const std::string& message) {
-  constexpr int few = 3;
+void warn_few(const std::string& kind, const std::string& message, int few) {
   static std::mutex mutex;
   static std::map<std::string, int> told;
   {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay {
@@ -19,7 +20,7 @@ struct Reason {
 
 Status agree_outcome(MPI_Comm comm, const Status& mine) {
   int well = mine.ok() ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, comm);
+  mpi::allreduce(&well, 1, MPI_INT, MPI_MIN, comm);
   return well != 0 ? Status{} : spread_failure(comm, mine);
 }
 
@@ -27,7 +28,7 @@ Status spread_failure(MPI_Comm comm, const Status& mine) {
   const int ranks = mpi::size(comm);
   // A rank that only heard of a failure does not speak for it.
   int speaker = mine.ok() || mine.code() == Code::peer ? ranks : mpi::rank(comm);
-  MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm);
+  mpi::allreduce(&speaker, 1, MPI_INT, MPI_MIN, comm);
   if (speaker == ranks) return mine.ok() ? Status{Code::peer, "another rank failed"} : mine;
   Reason reason{};
   if (mpi::rank(comm) == speaker) {
@@ -35,7 +36,7 @@ Status spread_failure(MPI_Comm comm, const Status& mine) {
     const std::size_t length = std::min(mine.message().size(), reason.text.size() - 1);
     std::memcpy(reason.text.data(), mine.message().data(), length);
   }
-  MPI_Bcast(&reason, static_cast<int>(sizeof reason), MPI_BYTE, speaker, comm);
+  mpi::bcast(&reason, static_cast<int>(sizeof reason), MPI_BYTE, speaker, comm);
   if (!mine.ok() && mine.code() != Code::peer) return mine;
   return Status::heard(static_cast<Code>(reason.code),
                        "rank " + std::to_string(speaker) + ": " + reason.text.data());

@@ -59,6 +59,7 @@ void CoreFile::State::discard(std::span<const Put> puts) {
 
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("collective write"));
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
   std::vector<Put> live;
@@ -90,6 +91,7 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
 
 Status CoreFile::flush() {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("flush"));
   if (s.on_node) return s.flush_node();
   return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
 }
@@ -103,6 +105,7 @@ Status CoreFile::flush_alone() {
 void CoreFile::space_freed() {
   State& s = *state_;
   if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
+  const mpi::CollectiveCall call(about("deletion"));
   s.meet_on_node();
   s.on_node->resting = true;
 }
@@ -180,7 +183,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     if (nodes->topology().nodes > 1) {
       const StageTimer timer(counters, Stage::agree);
       int well = all_well ? 1 : 0;
-      MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, comm.get());
+      mpi::allreduce(&well, 1, MPI_INT, MPI_MIN, comm.get());
       all_well = well != 0;
     }
   }
@@ -195,13 +198,12 @@ void CoreFile::State::agree(Window* window, std::span<std::int64_t> least, std::
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN,
-                  comm.get());
+    mpi::allreduce(least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, comm.get());
     if (!sums.empty())
-      MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
-                    comm.get());
+      mpi::allreduce(sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, comm.get());
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
+  mpi::CollectiveCall::all_have_come();
 }
 
 Flush CoreFile::State::flush_over(Window& window) {
@@ -250,13 +252,25 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
 void CoreFile::meet() {
   State& s = *state_;
   if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
+  const mpi::CollectiveCall call(about("collective read"));
   if (s.on_node) return s.meet_on_node();
-  const StageTimer timer(s.counters, Stage::agree);
+  s.arrive();
+}
+
+void CoreFile::arrive(const char* name) {
+  const mpi::CollectiveCall call(about(name));
+  state_->arrive();
+}
+
+void CoreFile::State::arrive() {
+  const StageTimer timer(counters, Stage::agree);
+  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;  // else it may have no window
   Window* window = nullptr;
-  if (s.nodes->topology().nodes == 1 && s.nodes->window(s.layout.round_bytes(), window).ok())
+  if (writable && nodes->topology().nodes == 1 && nodes->window(layout.round_bytes(), window).ok())
     window->view->barrier();
   else
-    MPI_Barrier(s.comm.get());
+    mpi::barrier(comm.get());
+  mpi::CollectiveCall::all_have_come();
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
@@ -267,7 +281,10 @@ Status CoreFile::size(std::int64_t& bytes) {
   return {};
 }
 
+// MPI-IO's collective calls wait without a word, so all meet before them.
 Status CoreFile::set_size(std::int64_t bytes) {
+  const mpi::CollectiveCall call(about("change of size"));
+  state_->arrive();
   const int error = MPI_File_set_size(state_->file.get(), bytes);
   Status status;
   if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
@@ -279,7 +296,9 @@ void CoreFile::defer(Status failure) {
 }
 
 Status CoreFile::sync() {
+  const mpi::CollectiveCall call(about("sync"));
   const Status flushed = flush();
+  state_->arrive();
   // MPI refuses it where nothing can have been written.
   const bool writable = (state_->options.amode & MPI_MODE_RDONLY) == 0;
   const int error = writable ? MPI_File_sync(state_->file.get()) : MPI_SUCCESS;
@@ -291,9 +310,11 @@ Status CoreFile::sync() {
 
 Status CoreFile::close() {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("close"));
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
+  s.arrive();
   s.behind.reset();
   s.on_node.reset();
   s.storage.reset();
@@ -314,6 +335,9 @@ Status CoreFile::close() {
   return status;
 }
 
+mpi::CollectiveCall::About CoreFile::about(const char* call) const {
+  return {call, state_->options.path, state_->comm.get(), state_->nodes->comm(), state_->settings.patience_seconds};
+}
 MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }

@@ -12,6 +12,7 @@
 #include "base/counters.hpp"
 #include "base/settings.hpp"
 #include "base/status.hpp"
+#include "mpi/collective.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
 
@@ -104,6 +105,12 @@ class CoreFile {
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
   void meet();
+
+  /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which would not say
+  /// for whom it waits; `call` is its name.
+  void arrive(const char* call);
+  /// A collective call on this file, for what a long wait in it has to say.
+  mpi::CollectiveCall::About about(const char* call) const;
 
   /// Size of the file in bytes, as this rank sees it now. Independent.
   Status size(std::int64_t& bytes);

@@ -83,6 +83,8 @@ struct CoreFile::State {
   /// Collective, after all have met: what any node keeps goes to the file, merged between the nodes.
   Status flush_segments();
   void meet_on_node();
+  /// Collective: waits for all ranks.
+  void arrive();
 
   /// Collective: what the settings and the caller allow.
   Status start_keeping();

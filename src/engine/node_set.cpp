@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/indispensable.hpp"
+#include "mpi/collective.hpp"
 
 namespace forebay {
 
@@ -84,6 +85,7 @@ Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
     return status;
   window->view = std::make_unique<NodeWindow>(window->memory.at, topology_.local_ranks, topology_.local_rank,
                                               round_bytes);
+  window->view->set_waited(&mpi::waited);
   window->view->set_idle([] {
     int flag = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);

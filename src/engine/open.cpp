@@ -17,7 +17,7 @@ constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a 
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s) {
-  std::array<std::int64_t, 18> v{s.enabled,
+  std::array<std::int64_t, 19> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -34,8 +34,9 @@ void share_settings(MPI_Comm comm, Settings& s) {
                                  s.commit_seconds,
                                  static_cast<std::int64_t>(s.metadata),
                                  s.segment_bytes,
-                                 s.segments};
-  MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
+                                 s.segments,
+                                 s.patience_seconds};
+  mpi::bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
   s.storage = static_cast<StorageKind>(v[2]);
@@ -53,6 +54,7 @@ void share_settings(MPI_Comm comm, Settings& s) {
   s.metadata = static_cast<Metadata>(v[15]);
   s.segment_bytes = v[16];
   s.segments = static_cast<int>(v[17]);
+  s.patience_seconds = static_cast<int>(v[18]);
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers
@@ -83,7 +85,9 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   s.options = options;
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.settings = options.settings;
-  MPI_Comm_dup(comm, s.comm.address());
+  const mpi::CollectiveCall call({"open", options.path, comm, MPI_COMM_NULL, s.settings.patience_seconds});
+  mpi::duplicate(comm, s.comm.address());
+  mpi::CollectiveCall::all_have_come();
   MPI_Comm_set_errhandler(s.comm.get(),
                           MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
   share_settings(s.comm.get(), s.settings);
@@ -107,8 +111,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   Offer offer = s.offer(status.ok(), writable);
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  MPI_Allreduce(MPI_IN_PLACE, offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T,
-                MPI_MIN, s.comm.get());
+  mpi::allreduce(offer.values.data(), static_cast<int>(offer.values.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
   if (offer.values[Offer::kWell] == 0) {
     status = spread_failure(s.comm.get(), status);
     (void)s.file.release();  // closing is collective, and some have nothing to close
