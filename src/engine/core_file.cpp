@@ -15,7 +15,6 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
-#include "storage/mpiio.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -32,6 +31,7 @@ constexpr std::int64_t kMostAlignment = 4096;
 CoreFile::CoreFile() : state_(std::make_unique<State>()) {}
 
 CoreFile::~CoreFile() {
+  state_->again.reset();
   // A driver that forgot to close loses its report, not its bytes.
   if (state_->behind && state_->storage) {
     if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
@@ -41,7 +41,6 @@ CoreFile::~CoreFile() {
   }
   state_->behind.reset();
   state_->on_node.reset();
-  if (state_->file) state_->file.reset();
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
@@ -213,7 +212,7 @@ Flush CoreFile::State::flush_over(Window& window) {
   flush.node = t.node;
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
-  flush.fill_holes = readable;
+  flush.fill_holes = readable && file.fills_holes();
   return flush;
 }
 
@@ -273,22 +272,19 @@ void CoreFile::State::arrive() {
   mpi::CollectiveCall::all_have_come();
 }
 
-Status CoreFile::size(std::int64_t& bytes) {
-  MPI_Offset size = 0;
-  const int error = MPI_File_get_size(state_->file.get(), &size);
-  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + path());
-  bytes = size;
-  return {};
+// MPI-IO's collective calls wait without a word.
+void CoreFile::State::arrive_for_mpi() {
+  if (file.handle() != MPI_FILE_NULL) arrive();
 }
 
-// MPI-IO's collective calls wait without a word, so all meet before them.
+Status CoreFile::size(std::int64_t& bytes) {
+  return state_->file.size(bytes);
+}
+
 Status CoreFile::set_size(std::int64_t bytes) {
   const mpi::CollectiveCall call(about("change of size"));
-  state_->arrive();
-  const int error = MPI_File_set_size(state_->file.get(), bytes);
-  Status status;
-  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
-  return agree_outcome(state_->comm.get(), status);
+  state_->arrive_for_mpi();
+  return agree_outcome(state_->comm.get(), state_->file.set_size(state_->comm.get(), bytes));
 }
 
 void CoreFile::defer(Status failure) {
@@ -298,13 +294,11 @@ void CoreFile::defer(Status failure) {
 Status CoreFile::sync() {
   const mpi::CollectiveCall call(about("sync"));
   const Status flushed = flush();
-  state_->arrive();
-  // MPI refuses it where nothing can have been written.
-  const bool writable = (state_->options.amode & MPI_MODE_RDONLY) == 0;
-  const int error = writable ? MPI_File_sync(state_->file.get()) : MPI_SUCCESS;
+  state_->arrive_for_mpi();
+  Status synced = state_->file.sync();
   Status status = state_->deferred;
   status.update(flushed);
-  if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));
+  status.update(std::move(synced));
   return agree_outcome(state_->comm.get(), status);
 }
 
@@ -314,14 +308,12 @@ Status CoreFile::close() {
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
-  s.arrive();
+  s.arrive_for_mpi();
+  s.again.reset();
   s.behind.reset();
   s.on_node.reset();
-  s.storage.reset();
-  if (s.file) {
-    const int error = s.file.reset();
-    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + s.options.path));
-  }
+  s.storage = nullptr;
+  status.update(s.file.close());
   status = agree_outcome(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
@@ -342,7 +334,10 @@ MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }
 MPI_File CoreFile::handle() const {
-  return state_->file.get();
+  return state_->file.handle();
+}
+int CoreFile::descriptor() const {
+  return state_->file.descriptor();
 }
 int CoreFile::rank() const {
   return mpi::rank(state_->comm.get());

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "mpi/collective.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "storage/descriptors.hpp"
 
 namespace forebay {
 
@@ -25,6 +27,8 @@ enum class Keeping { nothing, by_rank, by_node };
 
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
 enum class When { as_the_mode_says, before_return };
+
+class CoreFile;
 
 /// How a driver opens a file.
 struct FileOptions {
@@ -38,6 +42,13 @@ struct FileOptions {
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
+  bool needs_handle = false;       ///< CoreFile::handle is asked for
+  bool needs_descriptor = false;   ///< CoreFile::descriptor is asked for, also in strict mode
+  const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
+                                       ///< was noted: it is that file which is served
+  /// On this rank, before this process opens the file once more: what is kept of it goes to the file.
+  /// CoreFile::flush_alone where this is empty.
+  std::function<void(CoreFile&)> when_opened_again;
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
                              ///< keeps bytes with holes between them may read, complete and write the whole
 };
@@ -131,8 +142,9 @@ class CoreFile {
   Status close();
 
   MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity); the handle's view
-                            ///< stays bytes at 0
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
+                            ///< for; the handle's view stays bytes at 0
+  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;
@@ -144,6 +156,7 @@ class CoreFile {
 
  private:
   CoreFile();
+  Status note_open();
   struct State;
   std::unique_ptr<State> state_;
 };

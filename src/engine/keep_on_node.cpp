@@ -30,7 +30,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
   values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
+  values[kSmall] = when == When::as_the_mode_says && !twice() && on_node->small(bytes) ? 0 : -1;
   values[kKept] = ~on_node->segments.kept();
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
   Window* window = nullptr;
@@ -83,7 +83,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
 }
 
 Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when) {
-  if (when == When::before_return || on_node->resting) {
+  if (when == When::before_return || on_node->resting || twice()) {
     for (const Put& put : puts) on_node->segments.discard(*put.cursor);
     Status status = write_now(puts);
     on_node->segments.written_past();
@@ -105,7 +105,7 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
   }
   for (const Put& put : rest) {
     if (!status.ok()) break;
-    if (local && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
+    if (file.local() && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
       on_node->segments.discard(*put.cursor);
       const std::int64_t writes = counters.writes, written = counters.written_bytes;
       status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
@@ -165,16 +165,21 @@ void CoreFile::State::meet_on_node() {
 }
 
 Status CoreFile::State::start_keeping() {
-  const std::string path = plain_path(options.path);
+  const bool first = mpi::rank(comm.get()) == 0;
+  if (file.descriptor() < 0) {
+    // As the process ends there would be no way to the file.
+    if (first) warn_once("forebay_mode=strict for " + options.path + ": " + file.no_descriptor());
+    settings.mode = Mode::strict;
+    return {};
+  }
   if (options.keeping == Keeping::by_rank) {
     try {
-      behind = std::make_unique<WriteBehind>(settings, path, *storage, counters);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }
     return {};
   }
-  const bool first = mpi::rank(comm.get()) == 0;
   if (nodes->topology().nodes > 1 && !options.tells_freed_space) {
     if (first)
       warn_once("forebay_mode=commit keeps writes of " + options.driver +
@@ -182,8 +187,8 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters,
-                                     options.only_writer && readable, on_node);
+  Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+                                     options.only_writer && readable && file.fills_holes(), on_node);
   if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());

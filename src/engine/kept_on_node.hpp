@@ -11,16 +11,16 @@
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
 #include "layout/layout.hpp"
-#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. `fills_holes`: NodeSegments::attach. Code::no_shared_memory where
+  /// Collective over the node set's ranks. The file has a descriptor and outlives this. `fills_holes`: NodeSegments::attach. Code::no_shared_memory where
   /// a node has none.
   static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, Storage& storage, Counters& counters, bool fills_holes,
+                       const std::string& path, StoredFile& file, Counters& counters, bool fills_holes,
                        std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
@@ -46,11 +46,12 @@ class KeptOnNode final : public Holder {
   bool resting = false;
 
  private:
-  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path);
+  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
+             const StoredFile& file);
 
   SegmentMemory& memory_;
   std::string path_;
-  int fd_;  // for the end of the process: by then the name may be another file's
+  const StoredFile& file_;
   std::int64_t most_ = 0;
   bool watching_ = false;
   Counters* counters_ = nullptr;

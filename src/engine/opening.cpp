@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/agreement.hpp"
+#include "engine/open_again.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 
@@ -62,6 +63,7 @@ Status compare_names(const Opening& o) {
 
 Status agree_to_open(const Opening& o, const Status& mine, std::span<int> values) {
   const mpi::CollectiveCall call({o.call, o.path != nullptr ? o.path : "", o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
+  if (o.path != nullptr) write_what_is_kept_of(o.path);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
   enum : std::size_t { kWell, kName, kNotName, kValues };
   std::array<int, kValues + kMostOpening> all{};
