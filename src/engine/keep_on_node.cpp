@@ -33,11 +33,9 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
   values[kSmall] = when == When::as_the_mode_says && !twice() && on_node->small(bytes) ? 0 : -1;
   values[kKept] = ~on_node->segments.kept();
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
-  Window* window = nullptr;
-  Status windowed = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {values.data(), kOwn + agree_max.size()});
+    agree({values.data(), kOwn + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
   on_node->resting = false;
@@ -64,7 +62,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     }
     std::int64_t well = mine.ok() ? 0 : -1;
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {&well, 1});
+    agree({&well, 1});
     return well == 0 ? Status{} : spread_failure(comm.get(), mine);
   }
   std::vector<Put> rest;
@@ -78,7 +76,6 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     mine = {Code::no_memory, "no memory for a collective write to " + options.path};
     rest.clear();
   }
-  mine.update(std::move(windowed));
   return flush_together(rest, std::move(mine), {});
 }
 
@@ -146,17 +143,14 @@ Status CoreFile::State::flush_segments() {
 Status CoreFile::State::flush_node() {
   on_node->flushed();
   std::int64_t kept = ~on_node->segments.kept();
-  Window* window = nullptr;
-  Status status = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {&kept, 1});
+    agree({&kept, 1});
   }
   on_node->resting = false;
   // Each knows of what it put itself.
   if (~kept == 0) return {};
-  status.update(flush_segments());
-  return status;
+  return flush_segments();
 }
 
 void CoreFile::State::meet_on_node() {
@@ -187,6 +181,14 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
+  if (share_to_keep == 0) {
+    if (first)
+      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
+                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
   Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
                                      options.only_writer && readable && file.fills_holes(), on_node);
   if (status.ok() && on_node->locks) settings.bypass_bytes = 0;

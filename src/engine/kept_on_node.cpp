@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "engine/agreement.hpp"
 #include "engine/file_lock.hpp"
@@ -22,12 +23,17 @@ std::int64_t with_marks(std::int64_t bytes) {
 
 }  // namespace
 
-KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
-                       const StoredFile& file)
-    : segments(memory.memory.at, memory.segment_bytes, count, ranks, rank),
-      memory_(memory),
+KeptOnNode::KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ranks, int rank,
+                       const std::string& path, const StoredFile& file)
+    : segments(memory->memory.at, memory->segment_bytes, count, ranks, rank),
+      memory_(std::move(memory)),
       path_(path),
       file_(file) {}
+
+std::int64_t KeptOnNode::least_share(int ranks) {
+  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments);
+  return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
+}
 
 std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks) {
   const std::int64_t bytes =
@@ -48,9 +54,11 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   Status status;
   try {
-    SegmentMemory* memory = nullptr;
+    std::shared_ptr<SegmentMemory> memory;
     if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
-    out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path, file));
+    memory->claim = MemoryClaim(MemoryClaim::Kind::keeping,
+                                static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
+    out.reset(new KeptOnNode(std::move(memory), count, t.local_ranks, t.local_rank, path, file));
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;
     if (t.local_rank == 0) out->segments.initialize();
@@ -78,7 +86,6 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
 
 KeptOnNode::~KeptOnNode() {
   unwatch(*this);
-  memory_.leased = false;
 }
 
 Status KeptOnNode::put(const Put& put) {

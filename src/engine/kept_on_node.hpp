@@ -25,6 +25,8 @@ class KeptOnNode final : public Holder {
   ~KeptOnNode() override;
 
   /// Of a segment, on a node with so many ranks.
+  /// The least that a rank of a node needs to keep anything.
+  static std::int64_t least_share(int ranks);
   static std::int64_t choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks);
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.
@@ -37,6 +39,9 @@ class KeptOnNode final : public Holder {
 
   void write_out(bool in_signal) noexcept override;
 
+  /// For the next file, when this one is closed.
+  const std::shared_ptr<SegmentMemory>& memory() const { return memory_; }
+
   NodeSegments segments;
 
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
@@ -46,10 +51,10 @@ class KeptOnNode final : public Holder {
   bool resting = false;
 
  private:
-  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
+  KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ranks, int rank, const std::string& path,
              const StoredFile& file);
 
-  SegmentMemory& memory_;
+  std::shared_ptr<SegmentMemory> memory_;
   std::string path_;
   const StoredFile& file_;
   std::int64_t most_ = 0;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "engine/opening.hpp"
 #include "engine_case_tools.hpp"
 
 using namespace forebay;
@@ -138,7 +139,10 @@ void a_late_rank(int rank, int ranks) {
   MPI_Comm fresh = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
   std::unique_ptr<CoreFile> file;
-  late_rank_is_named(rank, ranks, "the open of other.dat", [&] { file = open_file(fresh, "other.dat", patient); });
+  late_rank_is_named(rank, ranks, "the open of other.dat", [&] {
+    CHECK_OK(agree_to_open({fresh, "open", "other.dat", 1}, {}));
+    file = open_file(fresh, "other.dat", patient);
+  });
   CHECK_OK(file->close());
   MPI_Comm_free(&fresh);
 }
