@@ -56,9 +56,7 @@ int leave_independent_mode(OpenFile& file) {
 
 int enddef(void* object) {
   OpenFile& file = OpenFile::of(object);
-  return guarded([&] {
-    return end_definition(file, [&] { return file.stock.enddef(file.stock_file); });
-  });
+  return guarded([&] { return end_definition(file, [&] { return file.stock.enddef(file.stock_file); }); });
 }
 
 int enddef_aligned(void* object, MPI_Offset header_free, MPI_Offset fixed_align, MPI_Offset fixed_free,
@@ -85,7 +83,8 @@ int redef(void* object) {
     }
     const int err = file.stock.redef(file.stock_file);
     if (err == NC_NOERR && file.active()) {
-      if (int asked = file.stock.inq(file.stock_file, nullptr, &file.first_new_variable, nullptr, nullptr)) return asked;
+      if (int asked = file.stock.inq(file.stock_file, nullptr, &file.first_new_variable, nullptr, nullptr))
+        return asked;
     }
     if (err == NC_NOERR) {
       file.in_define = true;

@@ -57,8 +57,8 @@ Share share_of(std::int64_t elements, std::int64_t rank, std::int64_t ranks) {
 
 // The value as it stands in the file.
 int fill_value(const OpenFile& file, const Variable& variable, std::array<std::byte, 8>& value) {
-  if (int err = file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                   nullptr, value.data()))
+  if (int err = file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                   nullptr, nullptr, value.data()))
     return err;
   if constexpr (std::endian::native == std::endian::little)
     std::reverse(value.begin(), value.begin() + variable.element_bytes);
@@ -70,8 +70,8 @@ int elements_of(const OpenFile& file, const Variable& variable, std::int64_t& el
   elements = variable.is_record ? variable.record_elements : 1;
   if (variable.is_record || variable.dims() == 0) return NC_NOERR;
   std::vector<int> dims(variable.dims());
-  if (int err = file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, dims.data(), nullptr, nullptr,
-                                   nullptr, nullptr))
+  if (int err = file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, dims.data(),
+                                   nullptr, nullptr, nullptr, nullptr))
     return err;
   MPI_Offset length = 0;
   if (int err = file.stock.inq_dim(file.stock_file, dims[0], nullptr, &length)) return err;
@@ -95,8 +95,8 @@ class Requests {
     if (share.count == 0) return NC_NOERR;
     const StridedDim records{stride, repeats};
     const std::int64_t each = variable.element_bytes;
-    cursors_.emplace_back(begin + (variable.is_record ? record * stride : 0) + share.first * each, 0, share.count * each,
-                          std::span(&records, variable.is_record ? 1 : 0));
+    cursors_.emplace_back(begin + (variable.is_record ? record * stride : 0) + share.first * each, 0,
+                          share.count * each, std::span(&records, variable.is_record ? 1 : 0));
     sources_.emplace_back(value, each);
     puts_.push_back({&cursors_.back(), &sources_.back()});
     return NC_NOERR;
@@ -125,8 +125,8 @@ int LargeFill::prepare() {
   std::int64_t bytes = 0;  // of the first rank, which has most
   for (int id = file_.first_new_variable; id < count; ++id) {
     int no_fill = 1;
-    if (int err = file_.stock.inq_var(file_.stock_file, id, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &no_fill,
-                                      nullptr))
+    if (int err = file_.stock.inq_var(file_.stock_file, id, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                      nullptr, &no_fill, nullptr))
       return err;
     if (no_fill != 0) continue;
     const Variable* variable = nullptr;
@@ -135,7 +135,8 @@ int LargeFill::prepare() {
     if (int err = elements_of(file_, *variable, filled.elements)) return err;
     if (variable->is_record) filled.repeats = records;
     if (filled.repeats == 0) continue;
-    bytes += share_of(filled.elements, 0, file_.core->ranks()).count * variable->element_bytes * filled.repeats;
+    bytes +=
+        share_of(filled.elements, 0, file_.core->ranks()).count * variable->element_bytes * filled.repeats;
     variables_.push_back(filled);
   }
   if (bytes <= kMostOfPnetcdf) {
@@ -158,7 +159,8 @@ int LargeFill::finish(int err) {
   for (const Filled& filled : variables_) {
     const Variable* variable = nullptr;
     int added = file_.variables.find(filled.id, variable);
-    if (added == NC_NOERR) added = guarded([&] { return requests.add(*variable, filled.elements, 0, filled.repeats); });
+    if (added == NC_NOERR)
+      added = guarded([&] { return requests.add(*variable, filled.elements, 0, filled.repeats); });
     if (err == NC_NOERR) err = added;  // the others are filled nevertheless
   }
   variables_.clear();
@@ -181,8 +183,8 @@ int fill_var_rec(void* object, int id, MPI_Offset record) {
     const bool large =
         variable != nullptr && variable->is_record && record >= 0 && !file.independent &&
         share_of(elements, 0, file.core->ranks()).count * variable->element_bytes > kMostOfPnetcdf &&
-        file.stock.inq_var(file.stock_file, id, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &no_fill, nullptr) ==
-            NC_NOERR &&
+        file.stock.inq_var(file.stock_file, id, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                           &no_fill, nullptr) == NC_NOERR &&
         no_fill == 0;
     if (!large) {
       int err = file.stock.fill_var_rec(file.stock_file, id, record);

@@ -1,5 +1,5 @@
-// Fill values of more than 2^31 bytes a rank: PnetCDF's own driver, which puts all of them into one call of MPI-IO,
-// refuses them (NC_EINTOVERFLOW), though puts and gets of that size work.
+// Fill values of more than 2^31 bytes a rank: PnetCDF's own driver, which puts all of them into one call of
+// MPI-IO, refuses them (NC_EINTOVERFLOW), though puts and gets of that size work.
 #pragma once
 
 #include <mpi.h>
@@ -18,8 +18,8 @@ class LargeFill {
  public:
   explicit LargeFill(OpenFile& file) : file_(file) {}
 
-  /// Before PnetCDF's own enddef: takes its fill over where it would be too large. The same on all ranks, whose
-  /// definitions are.
+  /// Before PnetCDF's own enddef: takes its fill over where it would be too large. The same on all ranks,
+  /// whose definitions are.
   int prepare();
   bool taken_over() const { return !variables_.empty(); }
 

@@ -75,14 +75,13 @@ int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, 
   return NC_NOERR;
 }
 
-// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank has
-// none. A refusal leaves the file to PnetCDF's own driver.
+// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank
+// has none. A refusal leaves the file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
                  MPI_Info info, Plan& plan) {
   const mpi::CollectiveCall call({"open", path, comm, MPI_COMM_NULL, plan.settings.patience_seconds});
   int all_opened = opened ? 1 : 0;
-  if (mpi::allreduce(&all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
-    return;
+  if (mpi::allreduce(&all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0) return;
   FileOptions options;
   options.path = path;
   options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
@@ -93,7 +92,8 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.when_opened_again = [&file](CoreFile& core) {
     if (file.in_define || !file.active()) return;
     Status status = core.flush_alone();
-    if (status.ok() && (file.records.catch_up_alone(file) != NC_NOERR || file.records.write_ahead(file) != NC_NOERR))
+    if (status.ok() &&
+        (file.records.catch_up_alone(file) != NC_NOERR || file.records.write_ahead(file) != NC_NOERR))
       status = {Code::io, "cannot write the number of records of " + core.path()};
     if (!status.ok()) core.defer(std::move(status));
   };

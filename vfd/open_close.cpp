@@ -81,10 +81,13 @@ int patience_of(const H5FD_forebay_config_t& config) {
 }
 
 constexpr const char* kOpenedByAll =
-    "HDF5_DRIVER=forebay makes all ranks of MPI_COMM_WORLD open each file together for which no driver is set. For a file "
-    "of one rank set HDF5's serial driver (H5Pset_fapl_sec2, in h5py driver='sec2'); or unset HDF5_DRIVER, and use forebay "
+    "HDF5_DRIVER=forebay makes all ranks of MPI_COMM_WORLD open each file together for which no driver is "
+    "set. For a file "
+    "of one rank set HDF5's serial driver (H5Pset_fapl_sec2, in h5py driver='sec2'); or unset HDF5_DRIVER, "
+    "and use forebay "
     "run";
-constexpr int kWorldPatience = 5;  // seconds: whoever waits there probably waits for ranks that will never come
+constexpr int kWorldPatience =
+    5;  // seconds: whoever waits there probably waits for ranks that will never come
 
 /// Without a communicator set, by HDF5_DRIVER alone, all ranks open the file.
 Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, MpiParams& out) {
@@ -95,7 +98,8 @@ Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, 
   const void* list = api->object_of != nullptr && api->peek != nullptr ? api->object_of(fapl) : nullptr;
   if (list == nullptr || api->peek(list, "mpi_params_comm", &out.comm) < 0 ||
       api->peek(list, "mpi_params_info", &out.info) < 0) {
-    if (Status status = get_mpi_params(fapl, out.own_comm.address(), out.own_info.address()); !status.ok()) return status;
+    if (Status status = get_mpi_params(fapl, out.own_comm.address(), out.own_info.address()); !status.ok())
+      return status;
     out.comm = out.own_comm.get();
     out.info = out.own_info.get();
   }
@@ -128,8 +132,9 @@ Status agreed_settings(const DriverFile& f, const MpiParams& params, const char*
                        Settings& settings) {
   if (status.ok()) status = resolve_settings(params.info, f.config.hints, f.rank == 0, settings);
   int enabled = settings.enabled ? 1 : 0;
-  status = agree_to_open({params.comm, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
-                         status, {&enabled, 1});
+  status = agree_to_open(
+      {params.comm, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
+      status, {&enabled, 1});
   settings.enabled = enabled != 0;
   return status;
 }
@@ -163,7 +168,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   if (Status status = check_version(); !status.ok()) return status;
   Status config = config_of(fapl, f.config);
   MpiParams params;
-  if (Status status = mpi_params(fapl, "open", name, patience_of(f.config), params); !status.ok()) return status;
+  if (Status status = mpi_params(fapl, "open", name, patience_of(f.config), params); !status.ok())
+    return status;
   f.rank = mpi::rank(params.comm);
   f.ranks = mpi::size(params.comm);
 
@@ -175,8 +181,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.needs_handle = true;  // of all files of MPI drivers
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
-  if (Status status = agreed_settings(f, params, name, std::move(config), options.settings);
-      !status.ok())
+  if (Status status = agreed_settings(f, params, name, std::move(config), options.settings); !status.ok())
     return status;
   if (!options.settings.enabled) {
     if (f.rank == 0) warn_once("HDF5 runs on its stock driver: forebay_enable is off");
@@ -206,7 +211,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     mpi::barrier(f.comm);
   }
   if (status.ok() && params.set_by_program) show_hints(fapl, used.get());
-  if (status.ok() && params.set_by_program) choose_metadata_writes(f, fapl);  // the default list stays as it is
+  if (status.ok() && params.set_by_program)
+    choose_metadata_writes(f, fapl);  // the default list stays as it is
   if (!status.ok()) {
     (void)f.core->close();
     f.core.reset();

@@ -255,8 +255,8 @@ void File::write_out(bool in_signal) noexcept {
   for (std::size_t i = 0; i < level1_.size(); ++i) {
     Run run = level1_[i];
     while (run.length > 0) {
-      const ssize_t n =
-          ::pwrite(core_->descriptor(), level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
+      const ssize_t n = ::pwrite(core_->descriptor(), level1_.memory() + run.stream,
+                                 static_cast<std::size_t>(run.length), run.file);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         say_not_written(path().c_str());

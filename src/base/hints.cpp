@@ -98,7 +98,8 @@ const auto& entries() {
              "everything be written."},
             CountField{&Settings::commit_seconds, 0}},
       Entry{{"forebay_patience_seconds", "0 or seconds", "60",
-             "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: never."},
+             "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: "
+             "never."},
             CountField{&Settings::patience_seconds, 0}},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},

@@ -15,7 +15,8 @@ namespace {
 
 // The address begins with a zero byte; hashed, since a name may be longer than an address.
 socklen_t address_of(const std::string& name, sockaddr_un& address) {
-  const std::string text = "forebay-" + std::to_string(getuid()) + "-" + std::to_string(std::hash<std::string>()(name));
+  const std::string text =
+      "forebay-" + std::to_string(getuid()) + "-" + std::to_string(std::hash<std::string>()(name));
   address = {};
   address.sun_family = AF_UNIX;
   text.copy(address.sun_path + 1, sizeof address.sun_path - 1);

@@ -178,7 +178,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     }
     if (flushed.ok()) {
       flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
-                        : run->run(agreed[kFirst], agreed_shift);
+                                        : run->run(agreed[kFirst], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
@@ -343,7 +343,8 @@ Status CoreFile::close() {
 }
 
 mpi::CollectiveCall::About CoreFile::about(const char* call) const {
-  return {call, state_->options.path, state_->comm.get(), state_->comm.get(), state_->settings.patience_seconds};
+  return {call, state_->options.path, state_->comm.get(), state_->comm.get(),
+          state_->settings.patience_seconds};
 }
 MPI_Comm CoreFile::comm() const {
   return state_->comm.get();

@@ -117,8 +117,8 @@ class CoreFile {
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
   void meet();
 
-  /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which would not say
-  /// for whom it waits; `call` is its name.
+  /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
+  /// would not say for whom it waits; `call` is its name.
   void arrive(const char* call);
   /// A collective call on this file, for what a long wait in it has to say.
   mpi::CollectiveCall::About about(const char* call) const;
@@ -142,9 +142,9 @@ class CoreFile {
   Status close();
 
   MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
-                            ///< for; the handle's view stays bytes at 0
-  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was
+                            ///< asked for; the handle's view stays bytes at 0
+  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;

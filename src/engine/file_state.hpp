@@ -95,7 +95,8 @@ struct CoreFile::State {
   /// Collective, after all have met: what any node keeps goes to the file, merged between the nodes.
   Status flush_segments();
   void meet_on_node();
-  /// Collective: waits for all ranks; the second one where a collective call of MPI-IO on the file comes next.
+  /// Collective: waits for all ranks; the second one where a collective call of MPI-IO on the file comes
+  /// next.
   void arrive();
   void arrive_for_mpi();
 

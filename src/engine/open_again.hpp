@@ -1,5 +1,6 @@
-// A file that this process opens once more while it has it open. Where a library puts bytes at once, the second one sees
-// what the first has written; so what commit mode keeps goes to the file before, and nothing is kept while both are open.
+// A file that this process opens once more while it has it open. Where a library puts bytes at once, the
+// second one sees what the first has written; so what commit mode keeps goes to the file before, and nothing
+// is kept while both are open.
 #pragma once
 
 #include <atomic>

@@ -17,8 +17,8 @@
 namespace forebay {
 namespace {
 
-// The file that a name leads to, also one that does not exist yet; the name itself where that cannot be told, as with a
-// prefix for MPI-IO.
+// The file that a name leads to, also one that does not exist yet; the name itself where that cannot be told,
+// as with a prefix for MPI-IO.
 std::string resolved(const std::string& name) {
   const auto real = [](const char* path) {
     const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path, nullptr), &std::free);
@@ -26,7 +26,8 @@ std::string resolved(const std::string& name) {
   };
   if (std::string path = real(name.c_str()); !path.empty()) return path;
   const std::size_t slash = name.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : name.substr(0, std::max<std::size_t>(slash, 1));
+  const std::string folder =
+      slash == std::string::npos ? "." : name.substr(0, std::max<std::size_t>(slash, 1));
   const std::string path = real(folder.c_str());
   return path.empty() ? name : path + "/" + name.substr(slash == std::string::npos ? 0 : slash + 1);
 }
@@ -54,7 +55,8 @@ Status compare_names(const Opening& o) {
   if (other == ranks) return {};
   const std::string theirs = from(other, o.path);
   const std::string root = from(0, o.path);
-  return {Code::bad_argument, std::string(o.call) + ": ranks that open a file together name different ones: rank 0 " + root +
+  return {Code::bad_argument, std::string(o.call) +
+                                  ": ranks that open a file together name different ones: rank 0 " + root +
                                   ", rank " + std::to_string(other) + " " + theirs +
                                   (*o.remedy != '\0' ? std::string(". ") + o.remedy : "")};
 }
@@ -62,7 +64,8 @@ Status compare_names(const Opening& o) {
 }  // namespace
 
 Status agree_to_open(const Opening& o, const Status& mine, std::span<int> values) {
-  const mpi::CollectiveCall call({o.call, o.path != nullptr ? o.path : "", o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
+  const mpi::CollectiveCall call(
+      {o.call, o.path != nullptr ? o.path : "", o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
   if (o.path != nullptr) write_what_is_kept_of(o.path);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
   enum : std::size_t { kWell, kName, kNotName, kValues };

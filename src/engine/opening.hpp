@@ -17,11 +17,12 @@ struct Opening {
   const char* remedy = "";  ///< where ranks are missing
 };
 
-/// Collective. A failure of any rank (`mine`) is every rank's. So are different names, of which MPI libraries make a wait
-/// without an end: Code::bad_argument with two of them. Names that lead to one file, by links or from different folders,
-/// are no mistake. What this process keeps of the file, where it has it open already, is written before. Of `values` all
-/// get the least, entry by entry, whatever is returned (at most kMostOpening). Where the first becomes 0, names do not
-/// matter: the stock driver makes of them what it will.
+/// Collective. A failure of any rank (`mine`) is every rank's. So are different names, of which MPI libraries
+/// make a wait without an end: Code::bad_argument with two of them. Names that lead to one file, by links or
+/// from different folders, are no mistake. What this process keeps of the file, where it has it open already,
+/// is written before. Of `values` all get the least, entry by entry, whatever is returned (at most
+/// kMostOpening). Where the first becomes 0, names do not matter: the stock driver makes of them what it
+/// will.
 Status agree_to_open(const Opening& opening, const Status& mine, std::span<int> values = {});
 inline constexpr std::size_t kMostOpening = 8;
 

@@ -56,7 +56,8 @@ class NodeWindow {
   /// before and that have not quite left, without which they would never arrive here. Null: none.
   void set_idle(void (*idle)()) { idle_ = idle; }
 
-  /// Called now and then while this rank waits long, with the seconds so far: it may want to say for whom. Null: none.
+  /// Called now and then while this rank waits long, with the seconds so far: it may want to say for whom.
+  /// Null: none.
   void set_waited(void (*waited)(double) noexcept) { waited_ = waited; }
 
   /// Waits for all ranks, without data.

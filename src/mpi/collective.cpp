@@ -15,8 +15,8 @@
 
 namespace forebay::mpi {
 
-/// Before the ranks have a communicator of Forebay's there is no message that a program could not take for its own. So
-/// ranks that wait there show themselves to the others on this machine.
+/// Before the ranks have a communicator of Forebay's there is no message that a program could not take for
+/// its own. So ranks that wait there show themselves to the others on this machine.
 class FirstContact {
  public:
   FirstContact(MPI_Comm comm, std::string_view call, std::string_view file)
@@ -103,7 +103,8 @@ void CollectiveCall::look_around(double seconds) {
       roll_call_ = std::make_unique<RollCall>(about_.roll, about_.call, about_.file, about_.patience_seconds);
     roll_call_->look_around(seconds, all_here_, about_.remedy);
   } else if (about_.comm != MPI_COMM_NULL && !all_here_) {
-    if (!first_contact_) first_contact_ = std::make_unique<FirstContact>(about_.comm, about_.call, about_.file);
+    if (!first_contact_)
+      first_contact_ = std::make_unique<FirstContact>(about_.comm, about_.call, about_.file);
     first_contact_->look_around(seconds, about_.patience_seconds, about_.remedy);
   }
 }

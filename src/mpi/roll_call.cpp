@@ -1,4 +1,5 @@
-// The questions and answers: small messages, which MPI libraries send at once, whether anybody receives them or not.
+// The questions and answers: small messages, which MPI libraries send at once, whether anybody receives them
+// or not.
 #include "mpi/roll_call.hpp"
 
 #include <algorithm>
@@ -124,7 +125,8 @@ std::string sentence(const Absence& a) {
   if (gone.empty() && a.elsewhere.empty()) {
     text += "all ranks are in it, and wait for MPI or for the file system";
   } else if (a.all_here && a.elsewhere.empty()) {
-    text += "all ranks have come to it, and " + list_ranks(gone) + verb + " not finished a read, write or exchange";
+    text += "all ranks have come to it, and " + list_ranks(gone) + verb +
+            " not finished a read, write or exchange";
   } else if (!gone.empty()) {
     text += list_ranks(gone) + verb + " not come to it";
   }
@@ -139,7 +141,12 @@ std::string sentence(const Absence& a) {
 }
 
 RollCall::RollCall(MPI_Comm roll, std::string_view call, std::string_view file, int patience_seconds)
-    : roll_(roll), rank_(mpi::rank(roll)), ranks_(mpi::size(roll)), call_(call), file_(file), patience_(patience_seconds) {
+    : roll_(roll),
+      rank_(mpi::rank(roll)),
+      ranks_(mpi::size(roll)),
+      call_(call),
+      file_(file),
+      patience_(patience_seconds) {
   Shared& shared = Shared::instance();
   const std::lock_guard lock(shared.mutex);
   shared.calls.push_back(this);
@@ -159,7 +166,8 @@ void RollCall::listen() {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    if (MPI_Improbe(MPI_ANY_SOURCE, kTag, roll_, &found, &message, &status) != MPI_SUCCESS || found == 0) return;
+    if (MPI_Improbe(MPI_ANY_SOURCE, kTag, roll_, &found, &message, &status) != MPI_SUCCESS || found == 0)
+      return;
     Note note{};
     if (MPI_Mrecv(&note, static_cast<int>(sizeof note), MPI_BYTE, &message, &status) != MPI_SUCCESS) return;
     const int from = status.MPI_SOURCE;
@@ -178,7 +186,8 @@ void RollCall::listen() {
       answering = call;
       if (from < rank_) call->settled_ = true;
     }
-    shared.send(std::make_shared<Note>(make_note(note.number, true, answering->call_, answering->file_)), from, roll_);
+    shared.send(std::make_shared<Note>(make_note(note.number, true, answering->call_, answering->file_)),
+                from, roll_);
   }
 }
 
@@ -208,8 +217,10 @@ void RollCall::look_around(double seconds, bool all_here, const char* remedy) {
   for (int r = 0; r < ranks_; ++r) {
     if (r == rank_) continue;
     const auto answer = answers_.find(r);
-    if (answer == answers_.end()) absence.missing.push_back(r);
-    else if (!answer->second.empty()) absence.elsewhere.emplace(r, answer->second);
+    if (answer == answers_.end())
+      absence.missing.push_back(r);
+    else if (!answer->second.empty())
+      absence.elsewhere.emplace(r, answer->second);
   }
   const bool ask_for_remedy = *remedy != '\0' && !absence.missing.empty() && !all_here;
   warn_few("long wait", sentence(absence) + (ask_for_remedy ? std::string(". ") + remedy : ""), kMostRemarks);

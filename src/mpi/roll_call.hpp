@@ -15,8 +15,8 @@ inline constexpr int kMostRemarks = 10;  ///< of a process
 /// "rank 3", "ranks 1, 4-6 and 9".
 std::string list_ranks(const std::vector<int>& ranks);
 
-/// What a rank says that has waited for `seconds`. `missing`: ranks that do not wait; `elsewhere`: those that wait in
-/// something else, and what that is.
+/// What a rank says that has waited for `seconds`. `missing`: ranks that do not wait; `elsewhere`: those that
+/// wait in something else, and what that is.
 struct Absence {
   int rank = 0;
   int ranks = 1;
@@ -30,8 +30,8 @@ struct Absence {
 std::string sentence(const Absence& absence);
 std::string name_of_call(std::string_view call, std::string_view file);
 
-/// One call's part in it, from the moment that it has waited a little. Only ranks that wait take part: nobody can ask
-/// one that computes.
+/// One call's part in it, from the moment that it has waited a little. Only ranks that wait take part: nobody
+/// can ask one that computes.
 class RollCall {
  public:
   /// On `roll` nobody else sends or receives messages.
@@ -54,7 +54,7 @@ class RollCall {
   std::string file_;
   double patience_;
   double asked_at_ = -1;
-  long number_ = 0;      // of the question
+  long number_ = 0;       // of the question
   bool settled_ = false;  // said, or left to a lower rank
   std::map<int, std::string> answers_;
 };

@@ -1,5 +1,6 @@
-// A rank that comes late to a collective call is named by those that wait, once; the call then ends as it should. The
-// late rank comes when it has read its name in what the others print, so nothing here depends on how busy a machine is.
+// A rank that comes late to a collective call is named by those that wait, once; the call then ends as it
+// should. The late rank comes when it has read its name in what the others print, so nothing here depends on
+// how busy a machine is.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -84,8 +85,8 @@ std::size_t count_of(const std::string& text, const std::string& what) {
   return count;
 }
 
-// Whether a line says that `rank` has not come, and how many others it says that of: on a busy machine one that waits may
-// not get to say so in time.
+// Whether a line says that `rank` has not come, and how many others it says that of: on a busy machine one
+// that waits may not get to say so in time.
 bool names(const std::string& text, int rank, int& others) {
   const std::size_t end = std::min(text.find(" has not come to it"), text.find(" have not come to it"));
   if (end == std::string::npos) return false;
@@ -151,7 +152,8 @@ void nobody_is_late() {
   const int before = notes;
   for (const char* nodes : {"", "forebay_ranks_per_node=1;"}) {
     auto file = open_file(MPI_COMM_WORLD, "good.dat", std::string("forebay_stripe_bytes=4k;") + nodes);
-    for (int i = 0; i < 20; ++i) CHECK_OK(put_interleaved(*file, i * 1000, 20000, 20, static_cast<unsigned>(i)));
+    for (int i = 0; i < 20; ++i)
+      CHECK_OK(put_interleaved(*file, i * 1000, 20000, 20, static_cast<unsigned>(i)));
     CHECK_OK(file->sync());
     CHECK(holds_interleaved(*file, 19000, 20000, 19));
     CHECK_OK(file->close());

@@ -1,8 +1,8 @@
 // A program that knows nothing of Forebay and says, on every rank, what became of a file: selecting HOW
-// [--no-init] [--last NAME=VALUE] [--each] [--first FILE TEXT]. HOW is default (HDF5's own choice: HDF5_DRIVER), mpio (H5Pset_fapl_mpio), or
-// name:DRIVER:CONFIG (H5Pset_driver_by_name; without :CONFIG it is NULL). --last sets a variable on the last
-// rank only, before it calls HDF5. With --each every rank names a file of its own; with --first rank 0 begins, and the
-// others come when the file says that text.
+// [--no-init] [--last NAME=VALUE] [--each] [--first FILE TEXT]. HOW is default (HDF5's own choice:
+// HDF5_DRIVER), mpio (H5Pset_fapl_mpio), or name:DRIVER:CONFIG (H5Pset_driver_by_name; without :CONFIG it is
+// NULL). --last sets a variable on the last rank only, before it calls HDF5. With --each every rank names a
+// file of its own; with --first rank 0 begins, and the others come when the file says that text.
 #include <hdf5.h>
 #include <mpi.h>
 

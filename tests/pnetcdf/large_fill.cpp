@@ -1,5 +1,6 @@
-// Fill values of more than 2^31 bytes on one rank, which PnetCDF refuses: at enddef, at close in define mode, after redef
-// for the records that are there, and by ncmpi_fill_var_rec. --grow: also of a record that is not there yet, 2 GiB more.
+// Fill values of more than 2^31 bytes on one rank, which PnetCDF refuses: at enddef, at close in define mode,
+// after redef for the records that are there, and by ncmpi_fill_var_rec. --grow: also of a record that is not
+// there yet, 2 GiB more.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -40,7 +41,9 @@ void all_filled(int file, int variable, MPI_Offset record, MPI_Offset elements, 
 void at_enddef() {
   int file = -1, n = -1, few = -1, variables[3];
   const int fill = -7;
-  expect(ncmpi_create(MPI_COMM_WORLD, "large_fill.nc", NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR, "create");
+  expect(ncmpi_create(MPI_COMM_WORLD, "large_fill.nc", NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) ==
+             NC_NOERR,
+         "create");
   ncmpi_set_fill(file, NC_FILL, nullptr);
   ncmpi_def_dim(file, "n", ints, &n);
   ncmpi_def_dim(file, "few", 5, &few);
@@ -60,7 +63,8 @@ void at_enddef() {
   ncmpi_get_var_schar_all(file, variables[1], bytes);
   ncmpi_get_var_double_all(file, variables[2], doubles);
   expect(std::all_of(bytes, bytes + 5, [](int b) { return b == NC_FILL_BYTE; }), "the default value");
-  expect(std::all_of(doubles, doubles + 5, [&](double d) { return d == own; }), "a value of the variable's own");
+  expect(std::all_of(doubles, doubles + 5, [&](double d) { return d == own; }),
+         "a value of the variable's own");
   expect(ncmpi_close(file) == NC_NOERR, "close");
   std::remove("large_fill.nc");
 }
@@ -68,7 +72,8 @@ void at_enddef() {
 // Records of two variables, one of which comes later; and a close in define mode.
 void records(bool grow) {
   int file = -1, dims[2], first = -1, later = -1;
-  expect(ncmpi_create(MPI_COMM_WORLD, "large_records.nc", NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR,
+  expect(ncmpi_create(MPI_COMM_WORLD, "large_records.nc", NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) ==
+             NC_NOERR,
          "create");
   ncmpi_def_dim(file, "t", NC_UNLIMITED, &dims[0]);
   ncmpi_def_dim(file, "n", ints, &dims[1]);
@@ -91,19 +96,22 @@ void records(bool grow) {
              ncmpi_enddef(file) == NC_NOERR,
          "fill mode of a variable that is there");
   const MPI_Offset record = grow ? 1 : 0, place[] = {record, ints - 2}, element[] = {1, 1};
-  if (!grow) expect(ncmpi_put_vara_int_all(file, later, place, element, &put) == NC_NOERR, "put over a fill value");
+  if (!grow)
+    expect(ncmpi_put_vara_int_all(file, later, place, element, &put) == NC_NOERR, "put over a fill value");
   expect(ncmpi_fill_var_rec(file, later, record) == NC_NOERR, "fill_var_rec");
   MPI_Offset count = 0;
   ncmpi_inq_dimlen(file, 0, &count);
   expect(count == record + 1, "the number of records");
   expect(ncmpi_close(file) == NC_NOERR, "close");
-  expect(ncmpi_open(MPI_COMM_WORLD, "large_records.nc", NC_NOWRITE, MPI_INFO_NULL, &file) == NC_NOERR, "open to read");
+  expect(ncmpi_open(MPI_COMM_WORLD, "large_records.nc", NC_NOWRITE, MPI_INFO_NULL, &file) == NC_NOERR,
+         "open to read");
   ncmpi_inq_dimlen(file, 0, &count);
   expect(count == record + 1, "the number of records in the file");
   const MPI_Offset starts[] = {record, ints - 3}, counts[] = {1, 3};
   int last[3] = {};
   ncmpi_get_vara_int_all(file, later, starts, counts, last);
-  expect(last[0] == NC_FILL_INT && last[1] == NC_FILL_INT && last[2] == NC_FILL_INT, "the end of the record that was filled");
+  expect(last[0] == NC_FILL_INT && last[1] == NC_FILL_INT && last[2] == NC_FILL_INT,
+         "the end of the record that was filled");
   expect(ncmpi_close(file) == NC_NOERR, "close");
   std::remove("large_records.nc");
 }

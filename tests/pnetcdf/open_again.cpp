@@ -1,5 +1,5 @@
-// A file that the program opens once more while it has it open: the second one sees what the first has put, whatever
-// Forebay keeps. And ranks that name different files.
+// A file that the program opens once more while it has it open: the second one sees what the first has put,
+// whatever Forebay keeps. And ranks that name different files.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -44,7 +44,8 @@ void see(const char* path, MPI_Offset records) {
       std::vector<int> values(each, -1);
       expect(ncmpi_get_vara_int_all(file, 0, start, count, values.data()) == NC_NOERR, "get");
       bool right = true;
-      for (MPI_Offset i = 0; i < each; ++i) right = right && values[static_cast<std::size_t>(i)] == value(record, of, i);
+      for (MPI_Offset i = 0; i < each; ++i)
+        right = right && values[static_cast<std::size_t>(i)] == value(record, of, i);
       expect(right, "the values that the second one sees");
     }
   }
@@ -54,7 +55,8 @@ void see(const char* path, MPI_Offset records) {
 void opened_again() {
   const char* path = "open_again.nc";
   int file = -1, dims[2], variable = -1;
-  expect(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR, "create");
+  expect(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) == NC_NOERR,
+         "create");
   ncmpi_def_dim(file, "t", NC_UNLIMITED, &dims[0]);
   ncmpi_def_dim(file, "x", each * ranks, &dims[1]);
   ncmpi_def_var(file, "v", NC_INT, 2, dims, &variable);
@@ -67,7 +69,8 @@ void opened_again() {
   // While both are open nothing is kept.
   const MPI_Offset start[] = {2, 0}, count[] = {1, each};
   std::vector<int> values(each, -1);
-  expect(ncmpi_get_vara_int_all(second, 0, start, count, values.data()) == NC_NOERR, "get from the one that stays");
+  expect(ncmpi_get_vara_int_all(second, 0, start, count, values.data()) == NC_NOERR,
+         "get from the one that stays");
   expect(values.back() == value(2, 0, each - 1), "a value from the one that stays");
   see(path, 5);
   expect(ncmpi_close(second) == NC_NOERR, "close of the one that stays");
@@ -83,11 +86,12 @@ void different_names() {
   int file = -1;
   expect(ncmpi_create(MPI_COMM_WORLD, own.c_str(), NC_CLOBBER, MPI_INFO_NULL, &file) == NC_EMULTIDEFINE,
          "create of different files");
-  expect(ncmpi_open(MPI_COMM_WORLD, rank == 0 ? "open_again.nc" : own.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file) ==
-             NC_EMULTIDEFINE,
+  expect(ncmpi_open(MPI_COMM_WORLD, rank == 0 ? "open_again.nc" : own.c_str(), NC_NOWRITE, MPI_INFO_NULL,
+                    &file) == NC_EMULTIDEFINE,
          "open of different files");
   // Different names of one file are no mistake.
-  const int err = ncmpi_open(MPI_COMM_WORLD, rank == 0 ? "open_again.nc" : "./open_again.nc", NC_NOWRITE, MPI_INFO_NULL, &file);
+  const int err = ncmpi_open(MPI_COMM_WORLD, rank == 0 ? "open_again.nc" : "./open_again.nc", NC_NOWRITE,
+                             MPI_INFO_NULL, &file);
   expect(err == NC_NOERR, "open by different names");
   if (err == NC_NOERR) ncmpi_close(file);
 }
