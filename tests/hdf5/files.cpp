@@ -258,7 +258,9 @@ CASE(opened_once_more) {
   const Id extent = space({static_cast<hsize_t>(run.ranks) * 500});
   {
     const Id file = run.create(fapl);
-    const Id set(H5Dcreate2(file, "data", H5T_NATIVE_INT, extent, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const Id dcpl(H5Pcreate(H5P_DATASET_CREATE));  // no fill values, which would be in the file at once
+    H5Pset_obj_track_times(dcpl, false);
+    const Id set(H5Dcreate2(file, "data", H5T_NATIVE_INT, extent, H5P_DEFAULT, dcpl, H5P_DEFAULT));
     write_selected(set, extent, collective());
     // There is data in the file, and no superblock yet.
     hid_t again = H5I_INVALID_HID;

@@ -47,7 +47,8 @@ long=$(printf 'x%.0s' {1..5000})
   missing='ranks 1 and 2 have not come to it'
   first=(env HDF5_DRIVER_CONFIG=forebay_patience_seconds=1 $plugin $job "$program" default --first "$dir/out" "$missing")
   says 3 created "${first[@]}"
-  says 1 "$missing. HDF5_DRIVER=forebay makes" cat out
+  mv out said
+  says 1 "$missing. HDF5_DRIVER=forebay makes" cat said
   # no such driver, no such plugin
   says 3 refused env HDF5_PLUGIN_PATH="$plugins" $job "$program" name:foreby
   says 3 refused $job "$program" name:forebay

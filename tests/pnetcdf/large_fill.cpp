@@ -88,7 +88,7 @@ void records(bool grow) {
   expect(ncmpi_close(file) == NC_NOERR, "close in define mode");
 
   expect(ncmpi_open(MPI_COMM_WORLD, "large_records.nc", NC_WRITE, MPI_INFO_NULL, &file) == NC_NOERR, "open");
-  all_filled(file, later, 0, ints, NC_FILL_INT, "the record that was there");
+  all_filled(file, later, 0, 1000, NC_FILL_INT, "the record that was there");
   int got = 0;
   ncmpi_get_vara_int_all(file, first, &zero, &one, &got);
   expect(got == put, "what was put before");
