@@ -1,6 +1,6 @@
-// Fill values of more than 2^31 bytes on one rank, which PnetCDF refuses: at enddef, at close in define mode,
-// after redef for the records that are there, and by ncmpi_fill_var_rec. --grow: also of a record that is not
-// there yet, 2 GiB more.
+// Fill values of more than 2^31 bytes on one rank, which PnetCDF refuses: at close in define mode, after
+// redef for the records that are there, and by ncmpi_fill_var_rec. --all: also at enddef, and a record that
+// is not there yet, 4 GiB more.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -85,10 +85,19 @@ void records(bool grow) {
   expect(ncmpi_redef(file) == NC_NOERR, "redef");
   ncmpi_def_var(file, "later", NC_INT, 2, dims, &later);
   ncmpi_def_var_fill(file, later, NC_FILL, nullptr);
+  const double own = 0.1;
+  int few = -1, doubles = -1;
+  ncmpi_def_dim(file, "few", 5, &few);
+  ncmpi_def_var(file, "own", NC_DOUBLE, 1, &few, &doubles);
+  ncmpi_def_var_fill(file, doubles, NC_FILL, &own);
   expect(ncmpi_close(file) == NC_NOERR, "close in define mode");
 
   expect(ncmpi_open(MPI_COMM_WORLD, "large_records.nc", NC_WRITE, MPI_INFO_NULL, &file) == NC_NOERR, "open");
   all_filled(file, later, 0, 1000, NC_FILL_INT, "the record that was there");
+  double values[5] = {};
+  ncmpi_get_var_double_all(file, doubles, values);
+  expect(std::all_of(values, values + 5, [&](double d) { return d == own; }),
+         "a value of the variable's own");
   int got = 0;
   ncmpi_get_vara_int_all(file, first, &zero, &one, &got);
   expect(got == put, "what was put before");
@@ -120,8 +129,9 @@ void records(bool grow) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  at_enddef();
-  records(argc > 1 && std::strcmp(argv[1], "--grow") == 0);
+  const bool all = argc > 1 && std::strcmp(argv[1], "--all") == 0;
+  if (all) at_enddef();
+  records(all);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;
 }
