@@ -16,6 +16,7 @@
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
 #include "engine/window_use.hpp"
+#include "engine/write_out.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -122,8 +123,17 @@ bool CoreFile::holds() const {
   return state_->behind && !state_->behind->together.empty();
 }
 
-void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t value) {
-  if (state_->behind) state_->behind->count = {offset, width, value};
+void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
+  if (!state_->behind) return;
+  state_->behind->counts.set_together(together);
+  state_->behind->counts.set_alone(alone);
+  state_->behind->count = {offset, width, 0};
+}
+
+bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {
+  const Piece piece{offset, data, length};
+  const int fd = descriptor();
+  return state_->on_node ? state_->on_node->segments.write_past_in_signal(fd, piece) : pwrite_all(fd, piece);
 }
 
 // The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.

@@ -167,8 +167,16 @@ Status CoreFile::State::start_keeping() {
     return {};
   }
   if (options.keeping == Keeping::by_rank) {
+    // Without it the number of records in the header is that of the last sync when a process ends.
+    const Topology& t = nodes->topology();
+    NodeMemory counts;
+    if (t.nodes > 1 || !share_on_node(t, comm.get(), EndCounts::bytes_needed(t.local_ranks),
+                                      SharedMemory::Pages::at_first_touch, {}, counts)
+                            .ok())
+      counts = {};
     try {
-      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters, std::move(counts), t,
+                                             t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }

@@ -31,7 +31,7 @@ KeptOnNode::KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ran
       file_(file) {}
 
 std::int64_t KeptOnNode::least_share(int ranks) {
-  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments);
+  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments, ranks);
   return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
 }
 
@@ -98,9 +98,9 @@ Status KeptOnNode::put(const Put& put) {
   return status;
 }
 
-void KeptOnNode::write_out(bool in_signal) noexcept {
+void KeptOnNode::write_out(Ending ending) noexcept {
   if (segments.kept() == 0) return;
-  if (in_signal) {
+  if (ending.in_signal) {
     if (!segments.write_out_in_signal(file_.descriptor())) say_not_written(path_.c_str());
     return;
   }

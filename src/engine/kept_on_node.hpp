@@ -37,7 +37,7 @@ class KeptOnNode final : public Holder {
   /// After a flush: a program may have set signal handlers by the next put.
   void flushed() { watching_ = false; }
 
-  void write_out(bool in_signal) noexcept override;
+  void write_out(Ending ending) noexcept override;
 
   /// For the next file, when this one is closed.
   const std::shared_ptr<SegmentMemory>& memory() const { return memory_; }
