@@ -2,7 +2,7 @@
 // it does not.
 #include <algorithm>
 #include <array>
-#include <climits>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -40,33 +40,38 @@ InPlaceSwap in_place_swap(MPI_Info info) {
   return InPlaceSwap::automatic;
 }
 
+// A failure of which the program hears from PnetCDF.
+constexpr Code kNotOpened = Code::bad_argument;
+
 // What the ranks of a file decided before it is touched.
 struct Plan {
   Settings settings;
   bool use = false;
 };
 
-// Collective. NC_EINVAL on every rank when the hints of any rank are wrong.
-int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared, Plan& plan) {
-  int rank = 0;
+// Collective. NC_EINVAL on every rank when the hints of any rank are wrong, NC_EFILE when a rank has too few
+// descriptors left, NC_EMULTIDEFINE when they name different files.
+int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared,
+              Plan& plan) {
+  int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
-  const Status hints = resolve_settings(info, "", rank == 0, plan.settings);
+  MPI_Comm_size(comm, &ranks);
+  Status hints = resolve_settings(info, "", rank == 0, plan.settings);
   if (shared) plan.settings.mode = Mode::strict;
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
   if (is_enabled(info, "nc_burst_buf")) reason = "the hint nc_burst_buf is set";
 
-  enum { wanted, bad_rank, fields };
-  std::array<int, fields> agreed{reason == nullptr ? 1 : 0, hints.ok() ? INT_MAX : rank};
-  const Status together = agree_to_open({comm, call, path, plan.settings.patience_seconds}, {}, agreed);
-  if (!together.ok()) {
-    if (rank == 0) warn_once(together.message());
-    return together.code() == Code::bad_argument ? NC_EMULTIDEFINE : NC_EMPI;
-  }
-  if (agreed[bad_rank] != INT_MAX) {
-    if (agreed[bad_rank] == rank) warn_once(hints.message());
-    return NC_EINVAL;
+  enum : std::size_t { wanted, bad_rank, fields };
+  std::array<std::int64_t, fields> agreed{reason == nullptr ? 1 : 0, hints.ok() ? ranks : rank};
+  const Opening opening{comm, call, path, plan.settings.patience_seconds};
+  if (Status status = agree_to_open(opening, std::move(hints), plan.settings, agreed); !status.ok()) {
+    const bool names = status.code() == Code::bad_argument && agreed[bad_rank] == ranks;
+    // One rank's word is enough.
+    if (names ? rank == 0 : agreed[bad_rank] == ranks ? !status.is_heard() : agreed[bad_rank] == rank)
+      warn_once(status.message());
+    return names ? NC_EMULTIDEFINE : to_nc_error(status, NC_EFILE);
   }
   plan.use = agreed[wanted] == 1;
   if (!plan.use && rank == 0) {
@@ -79,9 +84,6 @@ int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, 
 // has none. A refusal leaves the file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
                  MPI_Info info, Plan& plan) {
-  const mpi::CollectiveCall call({"open", path, comm, MPI_COMM_NULL, plan.settings.patience_seconds});
-  int all_opened = opened ? 1 : 0;
-  if (mpi::allreduce(&all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0) return;
   FileOptions options;
   options.path = path;
   options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
@@ -98,12 +100,14 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
     if (!status.ok()) core.defer(std::move(status));
   };
   options.opened = &before;
+  options.settings_shared = true;
+  if (!opened) options.elsewhere = {kNotOpened, std::string("PnetCDF has not opened ") + path};
   const Status status = CoreFile::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0) warn_once(status.message() + stock_is_used);
+    if (rank == 0 && status.code() != kNotOpened) warn_once(status.message() + stock_is_used);
   } else if (verbose()) {
     warn_once(std::string("PnetCDF runs on Forebay's driver, ") +
               (file.core->commits() ? "commit" : "strict"));
@@ -164,10 +168,9 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
-    if (pending_counts && close_agrees() &&
-        MPI_Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, file->core->comm()) != MPI_SUCCESS)
-      err = NC_EMPI;
-    const int closed = report(file->core->close(), "cannot close the file");
+    std::int64_t least = err;  // the codes are negative
+    const int closed = report(file->core->close(&least), "cannot close the file");
+    if (pending_counts && close_agrees()) err = static_cast<int>(least);
     if (err == NC_NOERR) err = closed;
   }
   return err;

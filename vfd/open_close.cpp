@@ -131,10 +131,10 @@ void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
 Status agreed_settings(const DriverFile& f, const MpiParams& params, const char* name, Status status,
                        Settings& settings) {
   if (status.ok()) status = resolve_settings(params.info, f.config.hints, f.rank == 0, settings);
-  int enabled = settings.enabled ? 1 : 0;
+  std::int64_t enabled = settings.enabled ? 1 : 0;
   status = agree_to_open(
       {params.comm, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
-      status, {&enabled, 1});
+      std::move(status), settings, {&enabled, 1});
   settings.enabled = enabled != 0;
   return status;
 }
@@ -179,6 +179,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.info = params.info;
   options.driver = "hdf5";
   options.needs_handle = true;  // of all files of MPI drivers
+  options.settings_shared = true;
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
   if (Status status = agreed_settings(f, params, name, std::move(config), options.settings); !status.ok())

@@ -64,8 +64,9 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
   // Of which the least is taken. Rank 0's settings hold for all.
   enum : std::size_t { kFlags, kNotFlags, kBuffering };
-  std::array<int, 3> all{flags, ~flags, mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
-  status = agree_to_open({comm, opener.function, path, options.settings.patience_seconds}, status, all);
+  std::array<std::int64_t, 3> all{flags, ~flags, mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
+  const Opening opening{comm, opener.function, path, options.settings.patience_seconds};
+  status = agree_to_open(opening, std::move(status), options.settings, all);
   if (!status.ok()) return status;
   if (all[kFlags] != ~all[kNotFlags])
     return {Code::bad_argument, std::string(opener.function) + " of " + path + ": the ranks' flags differ"};

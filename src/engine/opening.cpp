@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/agreement.hpp"
+#include "engine/core_file.hpp"
 #include "engine/open_again.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
@@ -31,6 +31,8 @@ std::string resolved(const std::string& name) {
   const std::string path = real(folder.c_str());
   return path.empty() ? name : path + "/" + name.substr(slash == std::string::npos ? 0 : slash + 1);
 }
+
+constexpr std::size_t kMostValues = 6;
 
 using Name = std::array<char, 4096>;
 
@@ -63,23 +65,21 @@ Status compare_names(const Opening& o) {
 
 }  // namespace
 
-Status agree_to_open(const Opening& o, const Status& mine, std::span<int> values) {
-  const mpi::CollectiveCall call(
-      {o.call, o.path != nullptr ? o.path : "", o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
-  if (o.path != nullptr) write_what_is_kept_of(o.path);
+Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::span<std::int64_t> values) {
+  const std::string path = o.path != nullptr ? o.path : "";
+  const mpi::CollectiveCall call({o.call, path, o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
+  if (!path.empty()) write_what_is_kept_of(path);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
-  enum : std::size_t { kWell, kName, kNotName, kValues };
-  std::array<int, kValues + kMostOpening> all{};
-  const int name = static_cast<int>(std::hash<std::string_view>()(o.path != nullptr ? o.path : ""));
-  all[kWell] = mine.ok() ? 1 : 0;
+  enum : std::size_t { kName, kNotName, kValues };
+  std::array<std::int64_t, kValues + kMostValues> all{};
+  const auto name = static_cast<std::int64_t>(std::hash<std::string>()(path) >> 1);
   all[kName] = name;
   all[kNotName] = ~name;
   std::copy(values.begin(), values.end(), all.begin() + kValues);
-  const int error =
-      mpi::allreduce(all.data(), static_cast<int>(kValues + values.size()), MPI_INT, MPI_MIN, o.comm);
-  if (error != MPI_SUCCESS) return {Code::mpi, std::string(o.call) + ": the ranks cannot agree"};
+  Status status =
+      share_settings(o.comm, std::move(mine), path, settings, {all.data(), kValues + values.size()});
   std::copy_n(all.begin() + kValues, values.size(), values.begin());
-  if (all[kWell] == 0) return spread_failure(o.comm, mine);
+  if (!status.ok()) return status;
   const bool same = all[kName] == ~all[kNotName] || (!values.empty() && values.front() == 0);
   return same ? Status{} : compare_names(o);
 }

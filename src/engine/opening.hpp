@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <span>
 
+#include "base/settings.hpp"
 #include "base/status.hpp"
 
 namespace forebay {
@@ -17,13 +19,12 @@ struct Opening {
   const char* remedy = "";  ///< where ranks are missing
 };
 
-/// Collective. A failure of any rank (`mine`) is every rank's. So are different names, of which MPI libraries
-/// make a wait without an end: Code::bad_argument with two of them. Names that lead to one file, by links or
-/// from different folders, are no mistake. What this process keeps of the file, where it has it open already,
-/// is written before. Of `values` all get the least, entry by entry, whatever is returned (at most
-/// kMostOpening). Where the first becomes 0, names do not matter: the stock driver makes of them what it
-/// will.
-Status agree_to_open(const Opening& opening, const Status& mine, std::span<int> values = {});
-inline constexpr std::size_t kMostOpening = 8;
+/// Collective: share_settings, and agreement on the file. Different names, of which MPI libraries make a wait
+/// without an end, are Code::bad_argument with two of them on every rank. Names that lead to one file, by links
+/// or from different folders, are no mistake. What this process keeps of the file, where it has it open already,
+/// is written before. Of `values` (at most 6) all get the least. Where the first of them becomes 0, names do not
+/// matter: the stock driver makes of them what it will.
+Status agree_to_open(const Opening& opening, Status mine, Settings& settings,
+                     std::span<std::int64_t> values = {});
 
 }  // namespace forebay

@@ -141,7 +141,8 @@ void a_late_rank(int rank, int ranks) {
   MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
   std::unique_ptr<CoreFile> file;
   late_rank_is_named(rank, ranks, "the open of other.dat", [&] {
-    CHECK_OK(agree_to_open({fresh, "open", "other.dat", 1}, {}));
+    Settings settings;
+    CHECK_OK(agree_to_open({fresh, "open", "other.dat", 1}, {}, settings));
     file = open_file(fresh, "other.dat", patient);
   });
   CHECK_OK(file->close());
