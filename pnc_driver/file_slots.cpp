@@ -5,16 +5,25 @@
 
 #include "drain.hpp"
 #include "errors.hpp"
+#include "large_fill.hpp"
 #include "open_file.hpp"
 
 namespace forebay::pnc {
 namespace {
 
-int end_definition(OpenFile& file, int err) {
-  if (err != NC_NOERR) return err;
-  file.in_define = false;
-  file.independent = false;
-  return file.active() ? file.variables.refresh() : NC_NOERR;
+template <class Enddef>
+int end_definition(OpenFile& file, Enddef&& stock_enddef) {
+  LargeFill fill(file);
+  if (file.active()) file.core->arrive("enddef");
+  int err = fill.prepare();
+  const int ended = stock_enddef();
+  if (ended == NC_NOERR) {
+    file.in_define = false;
+    file.independent = false;
+    const int refreshed = file.active() ? file.variables.refresh() : NC_NOERR;
+    if (err == NC_NOERR) err = refreshed;
+  }
+  return fill.finish(ended != NC_NOERR ? ended : err);
 }
 
 // The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
@@ -24,6 +33,17 @@ int keep_count(OpenFile& file, int err) {
 }
 
 }  // namespace
+
+// What PnetCDF's own close does first in define mode.
+int end_large_definition(OpenFile& file) {
+  LargeFill fill(file);
+  int err = fill.prepare();
+  if (!fill.taken_over()) return err;
+  const int ended = file.stock.enddef(file.stock_file);
+  if (ended == NC_NOERR) file.in_define = false;
+  if (err == NC_NOERR) err = ended != NC_NOERR ? ended : file.variables.refresh();
+  return fill.finish(err);
+}
 
 int leave_independent_mode(OpenFile& file) {
   // PnetCDF's own driver spreads the count of records that it knows.
@@ -36,15 +56,16 @@ int leave_independent_mode(OpenFile& file) {
 
 int enddef(void* object) {
   OpenFile& file = OpenFile::of(object);
-  return guarded([&] { return end_definition(file, file.stock.enddef(file.stock_file)); });
+  return guarded([&] { return end_definition(file, [&] { return file.stock.enddef(file.stock_file); }); });
 }
 
 int enddef_aligned(void* object, MPI_Offset header_free, MPI_Offset fixed_align, MPI_Offset fixed_free,
                    MPI_Offset record_align) {
   OpenFile& file = OpenFile::of(object);
   return guarded([&] {
-    return end_definition(
-        file, file.stock.enddef_aligned(file.stock_file, header_free, fixed_align, fixed_free, record_align));
+    return end_definition(file, [&] {
+      return file.stock.enddef_aligned(file.stock_file, header_free, fixed_align, fixed_free, record_align);
+    });
   });
 }
 
@@ -53,6 +74,7 @@ int redef(void* object) {
   OpenFile& file = OpenFile::of(object);
   return guarded([&] {
     if (file.active()) {
+      file.core->arrive("redef");
       if (file.independent) {
         if (int err = leave_independent_mode(file)) return err;
       }
@@ -60,6 +82,10 @@ int redef(void* object) {
       if (int err = file.records.settle(file)) return err;
     }
     const int err = file.stock.redef(file.stock_file);
+    if (err == NC_NOERR && file.active()) {
+      if (int asked = file.stock.inq(file.stock_file, nullptr, &file.first_new_variable, nullptr, nullptr))
+        return asked;
+    }
     if (err == NC_NOERR) {
       file.in_define = true;
       file.independent = false;
@@ -72,6 +98,7 @@ int sync(void* object) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active() || file.in_define || !file.writable) return file.stock.sync(file.stock_file);
   return guarded([&] {
+    file.core->arrive("sync");
     const int drained = drain_in_any_mode(file);
     int err = keep_count(file, file.stock.sync(file.stock_file));
     if (err == NC_NOERR) err = drained;

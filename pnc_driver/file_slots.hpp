@@ -12,6 +12,8 @@ struct OpenFile;
 
 /// Collective: what ncmpi_end_indep_data does.
 int leave_independent_mode(OpenFile& file);
+/// Collective: ends a definition whose fill PnetCDF's own driver cannot write; does nothing for others.
+int end_large_definition(OpenFile& file);
 
 /// Creates or opens the file on PnetCDF's own driver, and says what that said.
 using StockOpen = std::function<int(void** stock_file)>;

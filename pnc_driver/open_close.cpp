@@ -11,8 +11,10 @@
 #include "attach.hpp"
 #include "base/speaker.hpp"
 #include "drain.hpp"
+#include "engine/opening.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
+#include "mpi/collective.hpp"
 #include "open_file.hpp"
 #include "stock_bytes.hpp"
 
@@ -50,8 +52,9 @@ struct Plan {
 };
 
 // Collective. NC_EINVAL on every rank when the hints of any rank are wrong, NC_EFILE when a rank has too few
-// descriptors left.
-int make_plan(MPI_Comm comm, const char* path, MPI_Info info, bool shared, Plan& plan) {
+// descriptors left, NC_EMULTIDEFINE when they name different files.
+int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared,
+              Plan& plan) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
@@ -62,13 +65,15 @@ int make_plan(MPI_Comm comm, const char* path, MPI_Info info, bool shared, Plan&
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
   if (is_enabled(info, "nc_burst_buf")) reason = "the hint nc_burst_buf is set";
 
-  enum : std::size_t { bad_rank, wanted, fields };
-  std::array<std::int64_t, fields> agreed{hints.ok() ? ranks : rank, reason == nullptr ? 1 : 0};
-  if (Status status = share_settings(comm, std::move(hints), path, plan.settings, agreed); !status.ok()) {
+  enum : std::size_t { wanted, bad_rank, fields };
+  std::array<std::int64_t, fields> agreed{reason == nullptr ? 1 : 0, hints.ok() ? ranks : rank};
+  const Opening opening{comm, call, path, plan.settings.patience_seconds};
+  if (Status status = agree_to_open(opening, std::move(hints), plan.settings, agreed); !status.ok()) {
+    const bool names = status.code() == Code::bad_argument && agreed[bad_rank] == ranks;
     // One rank's word is enough.
-    if (agreed[bad_rank] == ranks ? !status.is_heard() : agreed[bad_rank] == rank)
+    if (names ? rank == 0 : agreed[bad_rank] == ranks ? !status.is_heard() : agreed[bad_rank] == rank)
       warn_once(status.message());
-    return to_nc_error(status, NC_EFILE);
+    return names ? NC_EMULTIDEFINE : to_nc_error(status, NC_EFILE);
   }
   plan.use = agreed[wanted] == 1;
   if (!plan.use) plan.reason = reason != nullptr ? reason : "disabled on another rank";
@@ -87,6 +92,14 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.settings = plan.settings;
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
+  options.when_opened_again = [&file](CoreFile& core) {
+    if (file.in_define || !file.active()) return;
+    Status status = core.flush_alone();
+    if (status.ok() &&
+        (file.records.catch_up_alone(file) != NC_NOERR || file.records.write_ahead(file) != NC_NOERR))
+      status = {Code::io, "cannot write the number of records of " + core.path()};
+    if (!status.ok()) core.defer(std::move(status));
+  };
   options.opened = &before;
   options.settings_shared = true;
   if (!opened) options.elsewhere = {kNotOpened, std::string("PnetCDF has not opened ") + path};
@@ -152,8 +165,12 @@ int forget_pending(OpenFile& file) {
 int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_counts) {
   const std::unique_ptr<OpenFile> file(object);
   int err = NC_NOERR;
+  if (file->active()) file->core->arrive("close");
   // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
+  if (file->active() && file->in_define && pending_counts) {
+    if (const int ended = end_large_definition(*file); err == NC_NOERR) err = ended;
+  }
   if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
   StockBytes moved;
@@ -177,7 +194,7 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, path, info, (cmode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, "creation", path, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     std::optional<BeforeOpen> before;
     if (plan.use) before.emplace(path);
@@ -201,7 +218,7 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, path, info, (omode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, "open", path, info, (omode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     std::optional<BeforeOpen> before;
     if (plan.use) before.emplace(path);

@@ -45,6 +45,7 @@ struct OpenFile {
   int cdf_format = 1;  ///< 1, 2 or 5
   bool writable = true;
   bool in_define = false;
+  int first_new_variable = 0;  ///< of the definition at work
   bool independent = false;
   bool share = false;  ///< NC_SHARE with a PnetCDF that still heeds it: on disk after every collective put
   InPlaceSwap in_place_swap = InPlaceSwap::automatic;

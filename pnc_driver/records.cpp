@@ -190,6 +190,13 @@ int RecordCount::restore_together(OpenFile& file) {
   return spread_error(file, restore(file));
 }
 
+int RecordCount::write_ahead(OpenFile& file) const {
+  if (file.core->rank() != 0 || agreed_ <= written_) return NC_NOERR;
+  std::int64_t known = 0;
+  if (int err = stock_records(file, known)) return err;
+  return agreed_ > known ? write_count(file, agreed_) : NC_NOERR;
+}
+
 int RecordCount::settle(OpenFile& file) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;

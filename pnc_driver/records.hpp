@@ -54,6 +54,10 @@ class RecordCount {
   /// Collective: the same, with the error on every rank.
   int restore_together(OpenFile& file);
 
+  /// The first rank writes what is agreed to the header, though others may not have written all that it
+  /// counts.
+  int write_ahead(OpenFile& file) const;
+
   /// Collective. Brings PnetCDF's own driver up to the agreed count, by a put of one element that is there
   /// already. An error on every rank if that fails.
   int settle(OpenFile& file);

@@ -7,6 +7,7 @@
 #include "errors.hpp"
 #include "file_slots.hpp"
 #include "get.hpp"
+#include "large_fill.hpp"
 #include "open_file.hpp"
 #include "put.hpp"
 #include "wait.hpp"
@@ -105,7 +106,7 @@ constexpr DriverTable table = {
 
     .def_var = forward<&T::def_var>,
     .def_var_fill = forward<&T::def_var_fill>,
-    .fill_var_rec = all_drained<&T::fill_var_rec>,
+    .fill_var_rec = fill_var_rec,
     .inq_var = forward<&T::inq_var>,
     .inq_varid = forward<&T::inq_varid>,
     .rename_var = forward_keep_count<&T::rename_var>,

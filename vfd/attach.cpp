@@ -12,6 +12,7 @@
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
@@ -35,9 +36,10 @@ void warn_on_root(MPI_Comm comm, const std::string& message) {
 }
 
 /// All ranks take the same driver: the stock function, too, duplicates the communicator with all of them.
-Status agree(MPI_Comm comm, Status status, bool mine, bool& all) {
-  std::array<int, 2> least{status.ok() ? 1 : 0, mine ? 1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT, MPI_MIN, comm);
+Status agree(MPI_Comm comm, Status status, const Settings& settings, bool& all) {
+  const mpi::CollectiveCall call({"H5Pset_fapl_mpio", "", comm, MPI_COMM_NULL, settings.patience_seconds});
+  std::array<int, 2> least{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
+  mpi::allreduce(least.data(), 2, MPI_INT, MPI_MIN, comm);
   all = least[1] != 0;
   return least[0] != 0 ? Status{} : spread_failure(comm, status);
 }
@@ -84,7 +86,7 @@ herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
     Settings settings;
     bool enabled = false;
     Status status = contained([&] { return resolve_settings(info, "", false, settings); });
-    if (status = agree(comm, std::move(status), settings.enabled, enabled); !status.ok()) return status;
+    if (status = agree(comm, std::move(status), settings, enabled); !status.ok()) return status;
     if (!enabled) {
       stock = true;
       warn_on_root(comm, "HDF5 runs on its stock driver: forebay_enable is off");

@@ -16,6 +16,7 @@
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
+#include "mpi/collective.hpp"
 
 namespace forebay::hdf5 {
 namespace {
@@ -204,6 +205,10 @@ herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5
     if (comm == MPI_COMM_NULL) return {Code::bad_argument, "MPI_COMM_NULL is not a valid communicator"};
     H5FD_forebay_config_t mine;
     Status status = contained([&] { return check_arguments(fapl_id, config, mine); });
+    Settings settings;
+    (void)contained([&] { return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); });
+    const mpi::CollectiveCall call(
+        {"H5Pset_fapl_forebay", "", comm, MPI_COMM_NULL, settings.patience_seconds});
     // The communicator is duplicated by all ranks together: nobody may stay away from that by himself.
     if (status = agree_outcome(comm, status); !status.ok()) return status;
     return select_driver(fapl_id, comm, info, mine);

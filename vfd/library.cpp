@@ -65,6 +65,8 @@ Status api_context(const ApiContext*& context) {
       symbols.find("H5Pget_driver", functions.get_driver);
       symbols.find_if_there("H5CX_get_ring", functions.get_ring);
       symbols.find_if_there("H5CX_get_mpio_global_no_coll_cause", functions.get_no_collective_cause);
+      symbols.find_if_there("H5I_object", functions.object_of);
+      symbols.find_if_there("H5P_peek", functions.peek);
       if (!symbols.missing().empty()) {
         status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " +
                                          symbols.missing() + ", which says whether a transfer is collective"};

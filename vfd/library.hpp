@@ -23,6 +23,10 @@ struct ApiContext {
   hid_t (*get_driver)(hid_t fapl) =
       nullptr;                  ///< H5Pget_driver itself, also where a preloaded one stands before it
   int (*get_ring)() = nullptr;  ///< the metadata cache's ring of the work in progress; may be missing
+  // The value of a property without the copy that H5Pget makes: of a communicator, that is a collective call
+  // without an end where a rank is missing. These two may be missing.
+  void* (*object_of)(hid_t) = nullptr;
+  herr_t (*peek)(const void* list, const char* property, void* value) = nullptr;
 
   /// Whether all ranks are in this call.
   bool collective() const {

@@ -1,5 +1,6 @@
 // A file's life: open, flush, truncate, close, delete; in the order of collective calls that the stock driver
 // has.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -9,8 +10,9 @@
 #include "base/speaker.hpp"
 #include "config.hpp"
 #include "driver.hpp"
-#include "engine/agreement.hpp"
+#include "engine/opening.hpp"
 #include "errors.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 #include "stock.hpp"
 #include "storage/mpiio.hpp"
@@ -62,13 +64,51 @@ bool needs_sync(MPI_Info used) {
   return needed;
 }
 
-/// Communicator and hints for this file. With HDF5_DRIVER alone nobody set a communicator: all ranks open it.
-Status mpi_params(hid_t fapl, mpi::Comm& comm, mpi::Info& info, bool& set_by_program) {
-  if (Status status = get_mpi_params(fapl, comm.address(), info.address()); !status.ok()) return status;
-  set_by_program = static_cast<bool>(comm);
-  if (!mpi::works_with(comm.get()))
+/// Communicator and hints for a file, as its access list has them.
+struct MpiParams {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  bool set_by_program = false;
+  mpi::Comm own_comm;  ///< where it is not the list's
+  mpi::Info own_info;
+};
+
+/// Before the ranks have agreed on it.
+int patience_of(const H5FD_forebay_config_t& config) {
+  Settings settings;
+  (void)resolve_settings(MPI_INFO_NULL, config.hints, false, settings);
+  return settings.patience_seconds;
+}
+
+constexpr const char* kOpenedByAll =
+    "HDF5_DRIVER=forebay makes all ranks of MPI_COMM_WORLD open each file together for which no driver is "
+    "set. For a file "
+    "of one rank set HDF5's serial driver (H5Pset_fapl_sec2, in h5py driver='sec2'); or unset HDF5_DRIVER, "
+    "and use forebay "
+    "run";
+constexpr int kWorldPatience =
+    5;  // seconds: whoever waits there probably waits for ranks that will never come
+
+/// Without a communicator set, by HDF5_DRIVER alone, all ranks open the file.
+Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, MpiParams& out) {
+  const ApiContext* api = nullptr;
+  if (Status status = api_context(api); !status.ok()) return status;
+  const void* list = api->object_of != nullptr && api->peek != nullptr ? api->object_of(fapl) : nullptr;
+  if (list == nullptr || api->peek(list, "mpi_params_comm", &out.comm) < 0 ||
+      api->peek(list, "mpi_params_info", &out.info) < 0) {
+    if (Status status = get_mpi_params(fapl, out.own_comm.address(), out.own_info.address()); !status.ok())
+      return status;
+    out.comm = out.own_comm.get();
+    out.info = out.own_info.get();
+  }
+  if (!mpi::works_with(out.comm))
     return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
-  if (!comm) MPI_Comm_dup(MPI_COMM_WORLD, comm.address());
+  out.set_by_program = out.comm != MPI_COMM_NULL;
+  if (out.set_by_program) return {};
+  const mpi::CollectiveCall waiting(
+      {call, name, MPI_COMM_WORLD, MPI_COMM_NULL, std::min(patience, kWorldPatience), kOpenedByAll});
+  mpi::duplicate(MPI_COMM_WORLD, out.own_comm.address());
+  out.comm = out.own_comm.get();
   return {};
 }
 
@@ -88,11 +128,13 @@ void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
 
 /// Settings of the file, agreed on: a rank whose hints are wrong, or whose config could not be read
 /// (`status`), must not leave the others waiting in the open, and all say what is wrong.
-Status agreed_settings(const DriverFile& f, const char* name, MPI_Comm comm, MPI_Info info, Status status,
+Status agreed_settings(const DriverFile& f, const MpiParams& params, const char* name, Status status,
                        Settings& settings) {
-  if (status.ok()) status = resolve_settings(info, f.config.hints, f.rank == 0, settings);
+  if (status.ok()) status = resolve_settings(params.info, f.config.hints, f.rank == 0, settings);
   std::int64_t enabled = settings.enabled ? 1 : 0;
-  status = share_settings(comm, std::move(status), name, settings, {&enabled, 1});
+  status = agree_to_open(
+      {params.comm, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
+      std::move(status), settings, {&enabled, 1});
   settings.enabled = enabled != 0;
   return status;
 }
@@ -103,7 +145,7 @@ Status agreed_size(DriverFile& f, std::int64_t& bytes) {
   bytes = -1;
   if (f.rank == 0) status = f.core->size(bytes);
   if (!status.ok()) bytes = -1;
-  MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, f.comm);
+  mpi::bcast(&bytes, 1, MPI_INT64_T, 0, f.comm);
   if (bytes < 0 && status.ok()) return {Code::peer, "rank 0 cannot find the size of " + f.core->path()};
   return status;
 }
@@ -126,36 +168,34 @@ Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl
 Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
   if (Status status = api_context(f.context); !status.ok()) return status;
   if (Status status = check_version(); !status.ok()) return status;
-  mpi::Comm comm;
-  mpi::Info info;
-  bool set_by_program = false;
   Status config = config_of(fapl, f.config);
-  if (Status status = mpi_params(fapl, comm, info, set_by_program); !status.ok()) return status;
-  f.rank = mpi::rank(comm.get());
-  f.ranks = mpi::size(comm.get());
+  MpiParams params;
+  if (Status status = mpi_params(fapl, "open", name, patience_of(f.config), params); !status.ok())
+    return status;
+  f.rank = mpi::rank(params.comm);
+  f.ranks = mpi::size(params.comm);
 
   FileOptions options;
   options.path = name;
   options.amode = access_mode(flags);
-  options.info = info.get();
+  options.info = params.info;
   options.driver = "hdf5";
   options.needs_handle = true;  // of all files of MPI drivers
   options.settings_shared = true;
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
-  if (Status status = agreed_settings(f, name, comm.get(), info.get(), std::move(config), options.settings);
-      !status.ok())
+  if (Status status = agreed_settings(f, params, name, std::move(config), options.settings); !status.ok())
     return status;
   if (!options.settings.enabled) {
-    return open_as_stock(f, name, flags, fapl, maxaddr, comm.get(), info.get(), options.settings,
+    return open_as_stock(f, name, flags, fapl, maxaddr, params.comm, params.info, options.settings,
                          "forebay_enable is off");
   }
 
-  Status status = CoreFile::open(comm.get(), options, f.core);
+  Status status = CoreFile::open(params.comm, options, f.core);
   if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
     // Forebay may have created the file before it refused.
-    return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, comm.get(),
-                         info.get(), options.settings, status.message());
+    return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, params.comm,
+                         params.info, options.settings, status.message());
   }
   if (!status.ok()) return status;
   if (verbose() && speaks_for(f.rank, f.ranks)) {
@@ -164,7 +204,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
 
   f.handle = f.core->handle();
   f.comm = f.core->comm();
-  mpi::Info used = hints_in_use(f.handle, info.get());
+  mpi::Info used = hints_in_use(f.handle, params.info);
   f.sync_required = needs_sync(used.get());
   std::int64_t size = 0;
   status = agreed_size(f, size);
@@ -172,10 +212,11 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     size = 0;
     status = f.core->set_size(0);
     // Nobody may return before all have truncated, or the first writes would be cut off.
-    MPI_Barrier(f.comm);
+    mpi::barrier(f.comm);
   }
-  if (status.ok() && set_by_program) show_hints(fapl, used.get());
-  if (status.ok() && set_by_program) choose_metadata_writes(f, fapl);  // the default list stays as it is
+  if (status.ok() && params.set_by_program) show_hints(fapl, used.get());
+  if (status.ok() && params.set_by_program)
+    choose_metadata_writes(f, fapl);  // the default list stays as it is
   if (!status.ok()) {
     (void)f.core->close();
     f.core.reset();
@@ -234,16 +275,17 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
   if (f.stock != nullptr) return f.stock->cls->truncate(f.stock, dxpl, closing);
   return guarded("truncate", [&]() -> Status {
     if (f.eoa == f.last_eoa) return {};
+    const mpi::CollectiveCall call(f.core->about(closing ? "close" : "flush"));
     if (f.eoa > static_cast<haddr_t>(INT64_MAX))
       return {Code::bad_argument, "the file is larger than MPI can address"};
     if (Status status = f.core->flush(); !status.ok()) return status;
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
-    if (!f.context->get_mpi_file_flushing()) MPI_Barrier(f.comm);
+    if (!f.context->get_mpi_file_flushing()) mpi::barrier(f.comm);
     std::int64_t size = 0;
     if (Status status = agreed_size(f, size); !status.ok()) return status;
     if (static_cast<haddr_t>(size) != f.eoa) {
       Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa));
-      MPI_Barrier(f.comm);
+      mpi::barrier(f.comm);
       if (!status.ok()) return status;
     }
     f.last_eoa = f.eoa;
@@ -253,17 +295,19 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
 
 herr_t delete_file(const char* name, hid_t fapl) {
   return guarded("delete", [&]() -> Status {
-    mpi::Comm comm;
-    mpi::Info info;
-    bool set_by_program = false;
-    if (Status status = mpi_params(fapl, comm, info, set_by_program); !status.ok()) return status;
-    MPI_Barrier(comm.get());
+    H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
+    (void)config_of(fapl, config);
+    const int patience = patience_of(config);
+    MpiParams params;
+    if (Status status = mpi_params(fapl, "deletion", name, patience, params); !status.ok()) return status;
+    const mpi::CollectiveCall call({"deletion", name, params.comm, MPI_COMM_NULL, patience});
+    mpi::barrier(params.comm);
     Status status;
-    if (mpi::rank(comm.get()) == 0) {
-      const int error = MPI_File_delete(name, info.get());
+    if (mpi::rank(params.comm) == 0) {
+      const int error = MPI_File_delete(name, params.info);
       if (error != MPI_SUCCESS) status = from_mpi(error, std::string("cannot delete ") + name);
     }
-    MPI_Barrier(comm.get());  // nobody may create the next file of this name before the old one is gone
+    mpi::barrier(params.comm);  // nobody may create the next file of this name before the old one is gone
     return status;
   });
 }

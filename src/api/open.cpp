@@ -2,14 +2,14 @@
 #include "api/open.hpp"
 
 #include <array>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/speaker.hpp"
 #include "engine/agreement.hpp"
+#include "engine/opening.hpp"
 #include "forebay/tcio.h"
+#include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay::tcio {
@@ -51,7 +51,7 @@ Status truncate(CoreFile& core) {
   Status status;
   if (core.rank() == 0) status = core.size(size);
   std::int64_t to_cut = status.ok() ? size : 1;
-  MPI_Bcast(&to_cut, 1, MPI_INT64_T, 0, core.comm());
+  mpi::bcast(&to_cut, 1, MPI_INT64_T, 0, core.comm());
   return to_cut > 0 ? core.set_size(0) : Status{};
 }
 
@@ -62,23 +62,14 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   FileOptions options;
   Status status = check_arguments(path, flags, opener);
   if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
-  // In one message, of which the least is taken. Rank 0's settings hold for all.
-  enum : std::size_t { kWell, kFlags, kNotFlags, kPath, kNotPath, kBuffering };
-  const int which = static_cast<int>(std::hash<std::string_view>()(path != nullptr ? path : ""));
-  std::array<int, 6> all{status.ok() ? 1 : 0,
-                         flags,
-                         ~flags,
-                         which,
-                         ~which,
-                         mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MIN, comm);
-  if (all[kWell] == 0) return spread_failure(comm, status);
+  // Of which the least is taken. Rank 0's settings hold for all.
+  enum : std::size_t { kFlags, kNotFlags, kBuffering };
+  std::array<std::int64_t, 3> all{flags, ~flags, mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
+  const Opening opening{comm, opener.function, path, options.settings.patience_seconds};
+  status = agree_to_open(opening, std::move(status), options.settings, all);
+  if (!status.ok()) return status;
   if (all[kFlags] != ~all[kNotFlags])
     return {Code::bad_argument, std::string(opener.function) + " of " + path + ": the ranks' flags differ"};
-  // MPI libraries wait for ever where ranks create different files.
-  if (all[kPath] != ~all[kNotPath])
-    return {Code::bad_argument,
-            std::string(opener.function) + " of " + path + ": other ranks have another path"};
   if (all[kBuffering] == 0) {
     options.settings.mode = Mode::strict;
     options.settings.storage = StorageKind::mpiio;

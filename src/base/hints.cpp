@@ -97,6 +97,10 @@ const auto& entries() {
              "With forebay_mode=commit: a write that comes when older bytes have been kept so long makes "
              "everything be written."},
             CountField{&Settings::commit_seconds, 0}},
+      Entry{{"forebay_patience_seconds", "0 or seconds", "60",
+             "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: "
+             "never."},
+            CountField{&Settings::patience_seconds, 0}},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},
             CountField{&Settings::aggregators_per_node, 0}},

@@ -33,7 +33,9 @@ struct Settings {
   std::int64_t pool_bytes = 0;     ///< forebay_pool_bytes: what a rank keeps in commit mode; 0: a quarter of
                                    ///< memory_bytes
   std::int64_t segment_bytes = 0;  ///< forebay_segment_bytes: of what a node keeps; 0: the stripe, or less
-  int segments = 0;              ///< forebay_segments: how many of them for each rank; 0: as pool_bytes says
+  int segments = 0;  ///< forebay_segments: how many of them for each rank; 0: as pool_bytes says
+  int patience_seconds =
+      60;  ///< forebay_patience_seconds: how long a rank waits for others in silence; 0: for ever
   int commit_seconds = 30;       ///< forebay_commit_seconds: how long it keeps that
   int aggregators_per_node = 0;  ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
   int aggregators = 0;  ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen

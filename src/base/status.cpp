@@ -61,8 +61,7 @@ void warn_once(const std::string& message) {
   if (seen.insert(message).second) say(message);
 }
 
-void warn_few(const std::string& kind, const std::string& message) {
-  constexpr int few = 3;
+void warn_few(const std::string& kind, const std::string& message, int few) {
   static std::mutex mutex;
   static std::map<std::string, int> told;
   {

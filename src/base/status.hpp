@@ -61,6 +61,6 @@ Status from_errno(int err, const std::string& what);
 void warn_once(const std::string& message);
 
 /// The same for messages of which a process may have thousands: the first few of each `kind`.
-void warn_few(const std::string& kind, const std::string& message);
+void warn_few(const std::string& kind, const std::string& message, int few = 3);
 
 }  // namespace forebay

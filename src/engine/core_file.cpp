@@ -33,6 +33,7 @@ constexpr std::int64_t kMostAlignment = 4096;
 CoreFile::CoreFile() : state_(std::make_unique<State>()) {}
 
 CoreFile::~CoreFile() {
+  state_->again.reset();
   // A driver that forgot to close loses its report, not its bytes.
   if (state_->behind && state_->storage) {
     if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
@@ -59,6 +60,7 @@ void CoreFile::State::discard(std::span<const Put> puts) {
 
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("collective write"));
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
   std::vector<Put> live;
@@ -90,6 +92,7 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
 
 Status CoreFile::flush() {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("flush"));
   if (s.on_node) return s.flush_node();
   return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
 }
@@ -103,6 +106,7 @@ Status CoreFile::flush_alone() {
 void CoreFile::space_freed() {
   State& s = *state_;
   if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
+  const mpi::CollectiveCall call(about("deletion"));
   s.meet_on_node();
   s.on_node->resting = true;
 }
@@ -191,7 +195,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     if (nodes->topology().nodes > 1) {
       const StageTimer timer(counters, Stage::agree);
       int well = all_well ? 1 : 0;
-      MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, comm.get());
+      mpi::allreduce(&well, 1, MPI_INT, MPI_MIN, comm.get());
       all_well = well != 0;
     }
   }
@@ -206,13 +210,12 @@ void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN,
-                  comm.get());
+    mpi::allreduce(least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, comm.get());
     if (!sums.empty())
-      MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
-                    comm.get());
+      mpi::allreduce(sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, comm.get());
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
+  mpi::CollectiveCall::all_have_come();
 }
 
 Flush CoreFile::State::flush_over(Window& window) {
@@ -261,12 +264,28 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
 void CoreFile::meet() {
   State& s = *state_;
   if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
+  const mpi::CollectiveCall call(about("collective read"));
   if (s.on_node) return s.meet_on_node();
-  const StageTimer timer(s.counters, Stage::agree);
-  if (NodeWindow* const meeting = s.windowed ? s.seat.meeting() : nullptr; meeting != nullptr)
+  s.arrive();
+}
+
+void CoreFile::arrive(const char* name) {
+  const mpi::CollectiveCall call(about(name));
+  state_->arrive();
+}
+
+void CoreFile::State::arrive() {
+  const StageTimer timer(counters, Stage::agree);
+  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr)
     meeting->barrier();
   else
-    MPI_Barrier(s.comm.get());
+    mpi::barrier(comm.get());
+  mpi::CollectiveCall::all_have_come();
+}
+
+// MPI-IO's collective calls wait without a word.
+void CoreFile::State::arrive_for_mpi() {
+  if (file.handle() != MPI_FILE_NULL) arrive();
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
@@ -274,6 +293,8 @@ Status CoreFile::size(std::int64_t& bytes) {
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {
+  const mpi::CollectiveCall call(about("change of size"));
+  state_->arrive_for_mpi();
   return agree_outcome(state_->comm.get(), state_->file.set_size(state_->comm.get(), bytes));
 }
 
@@ -282,7 +303,9 @@ void CoreFile::defer(Status failure) {
 }
 
 Status CoreFile::sync() {
+  const mpi::CollectiveCall call(about("sync"));
   const Status flushed = flush();
+  state_->arrive_for_mpi();
   Status synced = state_->file.sync();
   Status status = state_->deferred;
   status.update(flushed);
@@ -292,9 +315,12 @@ Status CoreFile::sync() {
 
 Status CoreFile::close(std::int64_t* least) {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("close"));
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
+  s.arrive_for_mpi();
+  s.again.reset();
   std::shared_ptr<SegmentMemory> spare;
   if (s.on_node) spare = s.on_node->memory();
   if (s.nodes->topology().local_rank == 0) {
@@ -312,8 +338,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::copy(vote.begin(), vote.end(), values.begin());
   values[kWell] = status.ok() ? 0 : -1;
   values[kLeast] = least != nullptr ? *least : 0;
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
-                s.comm.get());
+  mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
   if (least != nullptr) *least = values[kLeast];
   if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
@@ -330,6 +355,10 @@ Status CoreFile::close(std::int64_t* least) {
   return status;
 }
 
+mpi::CollectiveCall::About CoreFile::about(const char* call) const {
+  return {call, state_->options.path, state_->comm.get(), state_->comm.get(),
+          state_->settings.patience_seconds};
+}
 MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "base/counters.hpp"
 #include "base/settings.hpp"
 #include "base/status.hpp"
+#include "mpi/collective.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
 #include "storage/descriptors.hpp"
@@ -26,6 +28,8 @@ enum class Keeping { nothing, by_rank, by_node };
 
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
 enum class When { as_the_mode_says, before_return };
+
+class CoreFile;
 
 /// How a driver opens a file.
 struct FileOptions {
@@ -45,6 +49,9 @@ struct FileOptions {
   bool settings_shared = false;        ///< by share_settings, before
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
                                        ///< was noted: it is that file which is served
+  /// On this rank, before this process opens the file once more: what is kept of it goes to the file.
+  /// CoreFile::flush_alone where this is empty.
+  std::function<void(CoreFile&)> when_opened_again;
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
                              ///< keeps bytes with holes between them may read, complete and write the whole
 };
@@ -118,6 +125,12 @@ class CoreFile {
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
   void meet();
 
+  /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
+  /// would not say for whom it waits; `call` is its name.
+  void arrive(const char* call);
+  /// A collective call on this file, for what a long wait in it has to say.
+  mpi::CollectiveCall::About about(const char* call) const;
+
   /// Size of the file in bytes, as this rank sees it now. Independent.
   Status size(std::int64_t& bytes);
 
@@ -151,6 +164,7 @@ class CoreFile {
 
  private:
   CoreFile();
+  void note_open();
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "engine/guess.hpp"
 #include "engine/kept_on_node.hpp"
 #include "engine/node_set.hpp"
+#include "engine/open_again.hpp"
 #include "engine/seat.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
@@ -45,6 +47,9 @@ struct CoreFile::State {
   // in commit mode one of these
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
+  std::optional<OpenAgain> again;  ///< goes before these
+  /// Nothing is kept where this process sees the file in two ways.
+  bool twice() const { return again && again->twice(); }
 
   // window_use.cpp
   class WindowUse;
@@ -93,6 +98,10 @@ struct CoreFile::State {
   /// Collective, after all have met: what any node keeps goes to the file, merged between the nodes.
   Status flush_segments();
   void meet_on_node();
+  /// Collective: waits for all ranks; the second one where a collective call of MPI-IO on the file comes
+  /// next.
+  void arrive();
+  void arrive_for_mpi();
 
   /// Collective: what the settings and the caller allow.
   Status start_keeping();

@@ -30,7 +30,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
   values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
+  values[kSmall] = when == When::as_the_mode_says && !twice() && on_node->small(bytes) ? 0 : -1;
   values[kKept] = ~on_node->segments.kept();
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
   {
@@ -80,7 +80,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
 }
 
 Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when) {
-  if (when == When::before_return || on_node->resting) {
+  if (when == When::before_return || on_node->resting || twice()) {
     for (const Put& put : puts) on_node->segments.discard(*put.cursor);
     Status status = write_now(puts);
     on_node->segments.written_past();

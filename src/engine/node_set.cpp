@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/indispensable.hpp"
+#include "mpi/collective.hpp"
 
 namespace forebay {
 namespace {
@@ -62,10 +63,12 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
     for (int i = 0; i < meetings_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
       window->meetings.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
       window->meetings.back()->set_idle(idle);
+      window->meetings.back()->set_waited(&mpi::waited);
     }
     window->view = std::make_unique<NodeWindow>(static_cast<std::byte*>(memory.at) + before, ranks,
                                                 topology_.local_rank, round_bytes);
     window->view->set_idle(idle);
+    window->view->set_waited(&mpi::waited);
   });
   window->memory = std::move(memory);
   window->bytes = static_cast<std::int64_t>(bytes);

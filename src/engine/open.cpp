@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <new>
 
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
@@ -32,6 +33,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.options.opened = nullptr;
   s.settings = options.settings;
+  const mpi::CollectiveCall call({"open", options.path, comm, MPI_COMM_NULL, s.settings.patience_seconds});
   const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
   StoredFile::Request request{options.path,         options.amode, options.info,
@@ -58,6 +60,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     s.seat.leave_comm(std::move(s.comm));
     return status;
   }
+  file->note_open();
 
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
@@ -68,6 +71,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   else if (s.settings.mode == Mode::commit)
     status = agree_outcome(s.comm.get(), s.start_keeping());
   if (!status.ok()) {
+    s.again.reset();
     s.behind.reset();
     s.on_node.reset();
     s.storage = nullptr;
@@ -79,6 +83,19 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   s.seat.let_go();
   out = std::move(file);
   return {};
+}
+
+void CoreFile::note_open() {
+  State& s = *state_;
+  FileId id;
+  if (!s.file.identity(id) && !id_at(s.options.path, id)) return;
+  try {
+    s.again.emplace(id, [this] {
+      if (state_->options.when_opened_again) return state_->options.when_opened_again(*this);
+      if (Status status = flush_alone(); !status.ok()) defer(std::move(status));
+    });
+  } catch (const std::bad_alloc&) {  // as if there were no other
+  }
 }
 
 Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
@@ -95,8 +112,7 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   values[kMine] = mine.ok() ? 1 : 0;
   values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
   offer_memory({values.data() + kMemory, kMemoryOffers});
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
-                comm.get());
+  mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, comm.get());
   std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
   if (values[kMine] == 0) {
     Status status = spread_failure(comm.get(), mine);

@@ -54,6 +54,7 @@ Status CoreFile::read(std::span<const Get> gets) {
 
 Status CoreFile::read_all(std::span<const Get> gets) {
   State& s = *state_;
+  const mpi::CollectiveCall call(about("collective read"));
   ++s.counters.collective_reads;
   s.counters.gets += static_cast<std::int64_t>(gets.size());
   if (s.behind) {

@@ -5,6 +5,7 @@
 #include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
 #include "layout/layout.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 #include "storage/descriptors.hpp"
 
@@ -33,6 +34,7 @@ void for_each_number(Settings& s, F&& f) {
   other(s.segment_bytes);
   other(s.segments);
   other(s.commit_seconds);
+  other(s.patience_seconds);
   other(s.aggregators_per_node);
   other(s.aggregators);
   other(s.aggregator_bytes);
@@ -56,8 +58,7 @@ Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Setti
   for_each_number(settings, add);
   add(settings.stats.empty() ? 0 : 1);
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
-  if (MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(n), MPI_INT64_T, MPI_MIN, comm) !=
-      MPI_SUCCESS)
+  if (mpi::allreduce(values.data(), static_cast<int>(n), MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS)
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
   n = 1;
   for (std::int64_t& value : least) value = values[n++];

@@ -253,7 +253,7 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
                                      std::span<std::int64_t> agree_max, bool flush) {
   WriteBehind& b = *behind;
   if (settings.storage == StorageKind::null) puts = {};
-  bool keeps = !flush && b.rest == 0 && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
+  bool keeps = !flush && b.rest == 0 && !twice() && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
   if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
@@ -342,7 +342,7 @@ Status CoreFile::State::write_behind_alone(std::span<const Put> puts) {
   WriteBehind& b = *behind;
   const auto keep = [&] {
     const StageTimer timer(counters, Stage::pool);
-    if (b.overdue() || !b.pool.stage(puts)) return false;
+    if (twice() || b.overdue() || !b.pool.stage(puts)) return false;
     b.keep();
     b.alone = true;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
@@ -25,6 +26,12 @@ std::size_t round_up(std::size_t value, std::size_t to) {
 // 200 µs a flush of three barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or network,
 // is worth a sleep.
 constexpr int kYields = 2000;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begun) {
+  return std::chrono::duration<double>(Clock::now() - begun).count();
+}
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanoseconds) {
   const timespec limit{0, nanoseconds};
@@ -114,10 +121,12 @@ void NodeWindow::wait(std::atomic<std::uint32_t>& word, Done&& done) {
   // Asleep, with a time limit: whoever has to make progress for others looks up often, and nobody sleeps for
   // good.
   const long nap = idle_ != nullptr ? 500'000 : 20'000'000;
+  const Clock::time_point begun = Clock::now();
   control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
   for (std::uint32_t seen; !done(seen = word.load(std::memory_order_seq_cst));) {
     futex_wait(word, seen, nap);
     if (idle_ != nullptr) idle_();
+    if (waited_ != nullptr) waited_(seconds_since(begun));
   }
   control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -138,7 +147,9 @@ int NodeWindow::await_finish(int a, std::uint64_t sequence) {
 void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
-  const auto slot = [&](int rank, std::size_t i) -> auto& { return slots_[rank].agreed[parity][i]; };
+  const auto slot = [&](int rank, std::size_t i) -> auto& {
+    return slots_[rank].agreed[parity][i];
+  };
   for (std::size_t i = 0; i < least.size(); ++i) slot(rank_, i).store(least[i], std::memory_order_relaxed);
   for (std::size_t i = 0; i < sums.size(); ++i)
     slot(rank_, least.size() + i).store(sums[i], std::memory_order_relaxed);
@@ -166,14 +177,17 @@ void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
   control_->announced_sequence.store(sequence, std::memory_order_release);
 }
 
-std::int64_t NodeWindow::await(std::uint64_t sequence) const {
+std::int64_t NodeWindow::await(std::uint64_t sequence) {
+  Clock::time_point begun;
   // Short sleeps after a while: the aggregators may be waiting for a slow network.
   for (int i = 0; control_->announced_sequence.load(std::memory_order_acquire) < sequence; ++i) {
     if (idle_ != nullptr) idle_();
     if (i < 1000) {
       sched_yield();
     } else {
+      if (i == 1000) begun = Clock::now();
       usleep(50);
+      if (waited_ != nullptr) waited_(seconds_since(begun));
     }
   }
   return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);

@@ -56,6 +56,10 @@ class NodeWindow {
   /// before and that have not quite left, without which they would never arrive here. Null: none.
   void set_idle(void (*idle)()) { idle_ = idle; }
 
+  /// Called now and then while this rank waits long, with the seconds so far: it may want to say for whom.
+  /// Null: none.
+  void set_waited(void (*waited)(double) noexcept) { waited_ = waited; }
+
   /// Waits for all ranks, without data.
   void barrier();
 
@@ -67,7 +71,7 @@ class NodeWindow {
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.
   void announce(std::uint64_t sequence, std::int64_t next);
-  std::int64_t await(std::uint64_t sequence) const;
+  std::int64_t await(std::uint64_t sequence);
 
   /// For whoever waits for one aggregator instead of for all ranks: aggregator `a` of the node (one rank is,
   /// always the same) says that its part of flush `sequence` is done, with a failure's code, or 0.
@@ -121,6 +125,7 @@ class NodeWindow {
   int shift_ = 0;
   unsigned agreements_ = 0;
   void (*idle_)() = nullptr;
+  void (*waited_)(double) noexcept = nullptr;
   Control* control_;
   Slot* slots_;
   std::byte* buffers_;

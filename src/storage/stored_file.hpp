@@ -68,6 +68,11 @@ class StoredFile {
   MPI_File handle() const { return handle_.get(); }
   /// Ours, of this file; on all ranks or on none, where it is -1.
   int descriptor() const { return descriptor_; }
+  /// False where it is not known.
+  bool identity(FileId& out) const {
+    out = id_;
+    return known_;
+  }
   /// Why there is none.
   const std::string& no_descriptor() const { return no_descriptor_; }
   /// The file is in this machine's own page cache, and storage goes there without detours.

@@ -253,6 +253,31 @@ CASE(file_handle) {
   MPI_Info_free(&info);
 }
 
+CASE(opened_once_more) {
+  const Id fapl = run.access();
+  const Id extent = space({static_cast<hsize_t>(run.ranks) * 500});
+  {
+    const Id file = run.create(fapl);
+    const Id dcpl(H5Pcreate(H5P_DATASET_CREATE));  // no fill values, which would be in the file at once
+    H5Pset_obj_track_times(dcpl, false);
+    const Id set(H5Dcreate2(file, "data", H5T_NATIVE_INT, extent, H5P_DEFAULT, dcpl, H5P_DEFAULT));
+    write_selected(set, extent, collective());
+    // There is data in the file, and no superblock yet.
+    hid_t again = H5I_INVALID_HID;
+    htri_t accessible = 1;
+    H5E_BEGIN_TRY {
+      again = H5Fopen(run.path.c_str(), H5F_ACC_RDWR, fapl);
+      accessible = H5Fis_accessible(run.path.c_str(), fapl);
+    }
+    H5E_END_TRY
+    CHECK(again < 0 && accessible <= 0);
+    if (again >= 0) H5Fclose(again);
+  }
+  const Id file = run.open(fapl, H5F_ACC_RDONLY);
+  const Id set(H5Dopen2(file, "data", H5P_DEFAULT));
+  if (CHECK(set >= 0)) check_selected(set, extent, collective());
+}
+
 CASE(far_offsets) {
   // A sparse file of more than 4 GiB; nothing but what is written exists, so only that is looked at.
   const Id fapl = run.access();

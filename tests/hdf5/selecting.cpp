@@ -1,15 +1,18 @@
 // A program that knows nothing of Forebay and says, on every rank, what became of a file: selecting HOW
-// [--no-init]
-// [--last NAME=VALUE]. HOW is default (HDF5's own choice: HDF5_DRIVER), mpio (H5Pset_fapl_mpio), or
-// name:DRIVER:CONFIG (H5Pset_driver_by_name; without :CONFIG it is NULL). --last sets a variable on the last
-// rank only, before it calls HDF5.
+// [--no-init] [--last NAME=VALUE] [--each] [--first FILE TEXT]. HOW is default (HDF5's own choice:
+// HDF5_DRIVER), mpio (H5Pset_fapl_mpio), or name:DRIVER:CONFIG (H5Pset_driver_by_name; without :CONFIG it is
+// NULL). --last sets a variable on the last rank only, before it calls HDF5. With --each every rank names a
+// file of its own; with --first rank 0 begins, and the others come when the file says that text.
 #include <hdf5.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "errors_of.hpp"
@@ -31,14 +34,31 @@ hid_t access_list(const std::string& how) {
   return result < 0 ? H5I_INVALID_HID : fapl;
 }
 
+void wait_for(const std::string& path, const std::string& text) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (std::chrono::steady_clock::now() < end) {
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      if (line.find(text) != line.npos) return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "default";
   bool init = true;
-  std::string variable;
+  bool each = false;
+  std::string variable, said_in, said;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--no-init") == 0) init = false;
+    if (std::strcmp(argv[i], "--each") == 0) each = true;
+    if (std::strcmp(argv[i], "--first") == 0 && i + 2 < argc) {
+      said_in = argv[++i];
+      said = argv[++i];
+    }
     if (std::strcmp(argv[i], "--last") == 0 && i + 1 < argc) variable = argv[++i];
   }
   int rank = 0, ranks = 1;
@@ -51,6 +71,8 @@ int main(int argc, char** argv) {
     const std::size_t equals = variable.find('=');
     setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
   }
+  if (!said.empty() && rank > 0) wait_for(said_in, said);
+  const std::string name = each ? "selecting." + std::to_string(rank) + ".h5" : "selecting.h5";
   hid_t fapl = H5I_INVALID_HID, file = H5I_INVALID_HID;
   bool sees_mpio = false;
   std::string errors = test::errors_of([&] {
@@ -58,7 +80,7 @@ int main(int argc, char** argv) {
     sees_mpio = fapl > 0 && H5Pget_driver(fapl) == H5FD_MPIO;
   });
   if (fapl >= 0) {
-    errors = test::errors_of([&] { file = H5Fcreate("selecting.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
+    errors = test::errors_of([&] { file = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl); });
   }
   if (file >= 0) {
     const hid_t own = H5Fget_access_plist(file);

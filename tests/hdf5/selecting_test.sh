@@ -40,6 +40,15 @@ long=$(printf 'x%.0s' {1..5000})
   says 3 'refused.*did you mean forebay_mode' $plugin $job "$program" default --last HDF5_DRIVER_CONFIG=forebay_mod=strict
   says 3 'refused.*5000 characters' $plugin $job "$program" default --last HDF5_DRIVER_CONFIG="$long"
   says 3 'refused.*did you mean forebay_link' $plugin $job "$program" default --last FOREBAY_HINTS=forebay_lnk=put
+  # each rank a file of its own: nobody waits for others that will not come
+  says 3 'refused.*rank 0 selecting.0.h5, rank 1 selecting.1.h5.*HDF5_DRIVER=forebay makes' $plugin $job "$program" default --each
+  says 3 'refused.*rank 0 selecting.0.h5, rank 1 selecting.1.h5' $job "$forebay" run "$program" mpio --each
+  # rank 0 alone: it says for whom it waits, and goes on when they come
+  missing='ranks 1 and 2 have not come to it'
+  first=(env HDF5_DRIVER_CONFIG=forebay_patience_seconds=1 $plugin $job "$program" default --first "$dir/out" "$missing")
+  says 3 created "${first[@]}"
+  mv out said
+  says 1 "$missing. HDF5_DRIVER=forebay makes" cat said
   # no such driver, no such plugin
   says 3 refused env HDF5_PLUGIN_PATH="$plugins" $job "$program" name:foreby
   says 3 refused $job "$program" name:forebay

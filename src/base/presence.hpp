@@ -1,0 +1,31 @@
+// Whether another process on this machine is at some point, without a message to it: a name that lasts as
+// long as somebody holds it. For what has to be said before the ranks of a job have met.
+#pragma once
+
+#include <string>
+
+namespace forebay {
+
+/// Holds a name. Nothing is left behind when the process ends, however it ends.
+class Presence {
+ public:
+  /// Where the name cannot be had, nobody is seen.
+  explicit Presence(const std::string& name);
+  ~Presence();
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+
+  /// Whether a process of this user and machine holds that name.
+  static bool of(const std::string& name);
+
+ private:
+  int socket_;
+};
+
+/// What the launcher calls this job, the same in all of its processes; empty where it does not tell.
+std::string job_name();
+
+/// How many of a job's processes are on this machine, as the launcher says; 0 where it does not.
+int processes_here();
+
+}  // namespace forebay

@@ -1,0 +1,87 @@
+// One message in the good case; names are exchanged where they differ.
+#include "engine/opening.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/core_file.hpp"
+#include "engine/open_again.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/handles.hpp"
+
+namespace forebay {
+namespace {
+
+// The file that a name leads to, also one that does not exist yet; the name itself where that cannot be told,
+// as with a prefix for MPI-IO.
+std::string resolved(const std::string& name) {
+  const auto real = [](const char* path) {
+    const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path, nullptr), &std::free);
+    return found ? std::string(found.get()) : std::string();
+  };
+  if (std::string path = real(name.c_str()); !path.empty()) return path;
+  const std::size_t slash = name.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : name.substr(0, std::max<std::size_t>(slash, 1));
+  const std::string path = real(folder.c_str());
+  return path.empty() ? name : path + "/" + name.substr(slash == std::string::npos ? 0 : slash + 1);
+}
+
+constexpr std::size_t kMostValues = 6;
+
+using Name = std::array<char, 4096>;
+
+Name name_of(const std::string& text) {
+  Name name{};
+  text.copy(name.data(), name.size() - 1);
+  return name;
+}
+
+Status compare_names(const Opening& o) {
+  const int rank = mpi::rank(o.comm);
+  const int ranks = mpi::size(o.comm);
+  const auto from = [&](int root, const std::string& text) {
+    Name name = name_of(text);
+    mpi::bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, root, o.comm);
+    return std::string(name.data());
+  };
+  const std::string mine = resolved(o.path);
+  const std::string first = from(0, mine);
+  int other = mine.substr(0, Name().size() - 1) == first ? ranks : rank;
+  mpi::allreduce(&other, 1, MPI_INT, MPI_MIN, o.comm);
+  if (other == ranks) return {};
+  const std::string theirs = from(other, o.path);
+  const std::string root = from(0, o.path);
+  return {Code::bad_argument, std::string(o.call) +
+                                  ": ranks that open a file together name different ones: rank 0 " + root +
+                                  ", rank " + std::to_string(other) + " " + theirs +
+                                  (*o.remedy != '\0' ? std::string(". ") + o.remedy : "")};
+}
+
+}  // namespace
+
+Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::span<std::int64_t> values) {
+  const std::string path = o.path != nullptr ? o.path : "";
+  const mpi::CollectiveCall call({o.call, path, o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
+  if (!path.empty()) write_what_is_kept_of(path);
+  // Of all the least is taken; a name's number and its complement differ where any two names do.
+  enum : std::size_t { kName, kNotName, kValues };
+  std::array<std::int64_t, kValues + kMostValues> all{};
+  const auto name = static_cast<std::int64_t>(std::hash<std::string>()(path) >> 1);
+  all[kName] = name;
+  all[kNotName] = ~name;
+  std::copy(values.begin(), values.end(), all.begin() + kValues);
+  Status status =
+      share_settings(o.comm, std::move(mine), path, settings, {all.data(), kValues + values.size()});
+  std::copy_n(all.begin() + kValues, values.size(), values.begin());
+  if (!status.ok()) return status;
+  const bool same = all[kName] == ~all[kNotName] || (!values.empty() && values.front() == 0);
+  return same ? Status{} : compare_names(o);
+}
+
+}  // namespace forebay

@@ -1,0 +1,30 @@
+// What all ranks agree on before any of them touches a file.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+
+#include "base/settings.hpp"
+#include "base/status.hpp"
+
+namespace forebay {
+
+struct Opening {
+  MPI_Comm comm;     ///< the program's
+  const char* call;  ///< for messages
+  const char* path;  ///< as the program gave it; may be null where this rank has failed
+  int patience_seconds;
+  const char* remedy = "";  ///< where ranks are missing
+};
+
+/// Collective: share_settings, and agreement on the file. Different names, of which MPI libraries make a wait
+/// without an end, are Code::bad_argument with two of them on every rank. Names that lead to one file, by links
+/// or from different folders, are no mistake. What this process keeps of the file, where it has it open already,
+/// is written before. Of `values` (at most 6) all get the least. Where the first of them becomes 0, names do not
+/// matter: the stock driver makes of them what it will.
+Status agree_to_open(const Opening& opening, Status mine, Settings& settings,
+                     std::span<std::int64_t> values = {});
+
+}  // namespace forebay
