@@ -92,6 +92,7 @@ int begin_indep_data(void* object) {
   const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_together(file); });
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
+  if (err == NC_NOERR && file.active() && file.core->commits()) file.core->begin_independent();
   return err != NC_NOERR ? err : drained;
 }
 

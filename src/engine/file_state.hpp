@@ -40,7 +40,7 @@ struct CoreFile::State {
   Status deferred;
   bool readable = true;
   bool local = false;  ///< the file lies on this machine, and storage goes there without detours
-  // in commit mode one of these
+  // in commit mode one of these; or the first for collective writes and the second for independent ones
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
 
@@ -61,8 +61,6 @@ struct CoreFile::State {
   Status write_now(std::span<const Put> puts);
   Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
-  /// Independent: what this rank, or its node, keeps of a range goes to the file.
-  Status write_kept(Extent range);
   Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);
   /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
   void agree(Window* window, std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
@@ -83,6 +81,8 @@ struct CoreFile::State {
   /// Collective, after all have met: what any node keeps goes to the file, merged between the nodes.
   Status flush_segments();
   void meet_on_node();
+  /// Collective: from now on the node keeps what ranks put by themselves.
+  void keep_independent();
 
   /// Collective: what the settings and the caller allow.
   Status start_keeping();

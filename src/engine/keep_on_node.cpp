@@ -78,6 +78,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     mine = {Code::no_memory, "no memory for a collective write to " + options.path};
     rest.clear();
   }
+  on_node->segments.written_past();  // before all meet in there
   mine.update(std::move(windowed));
   return flush_together(rest, std::move(mine), {});
 }
@@ -145,6 +146,7 @@ Status CoreFile::State::flush_segments() {
 
 Status CoreFile::State::flush_node() {
   on_node->flushed();
+  on_node->segments.written_past();
   std::int64_t kept = ~on_node->segments.kept();
   Window* window = nullptr;
   Status status = nodes->window(layout.round_bytes(), window);
@@ -162,6 +164,16 @@ Status CoreFile::State::flush_node() {
 void CoreFile::State::meet_on_node() {
   // A reader of what could not be written finds out by himself, and sync tells everybody.
   deferred.update(flush_node());
+}
+
+void CoreFile::State::keep_independent() {
+  // Without, each rank keeps its own.
+  const Status status = KeptOnNode::create(*nodes, settings, layout, plain_path(options.path), *storage,
+                                           counters, readable, options.only_writer, on_node);
+  if (status.ok()) return;
+  on_node.reset();
+  if (mpi::rank(comm.get()) == 0)
+    warn_once("each rank of " + options.path + " keeps what it writes by itself: " + status.message());
 }
 
 Status CoreFile::State::start_keeping() {
@@ -183,7 +195,7 @@ Status CoreFile::State::start_keeping() {
     return {};
   }
   Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters,
-                                     options.only_writer && readable, on_node);
+                                     readable, options.only_writer, on_node);
   if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());

@@ -40,8 +40,8 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
 }
 
 Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                          const std::string& path, Storage& storage, Counters& counters, bool fills_holes,
-                          std::unique_ptr<KeptOnNode>& out) {
+                          const std::string& path, Storage& storage, Counters& counters, bool can_read,
+                          bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const Topology& t = nodes.topology();
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);
@@ -60,7 +60,7 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
   }
   int locks = 0;
-  if (fills_holes && t.nodes > 1 && settings.storage == StorageKind::posix) {
+  if (can_read && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
     if (status.ok()) locks = out->fd_ >= 0 && FileLock(out->fd_, 0, 1).held() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, nodes.comm());
@@ -69,7 +69,7 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     out->locks = locks != 0;
     try {
       out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds),
-                           fills_holes && (t.nodes == 1 || out->locks), out->locks ? out->fd_ : -1);
+                           t.nodes == 1 ? can_read : out->locks, out->locks ? out->fd_ : -1);
     } catch (const std::bad_alloc&) {
       status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
     }
@@ -97,11 +97,13 @@ Status KeptOnNode::put(const Put& put) {
 void KeptOnNode::write_out(bool in_signal) noexcept {
   if (segments.kept() == 0) return;
   if (in_signal) {
-    if (!segments.write_out_in_signal(fd_)) say_not_written(path_.c_str());
+    if (!segments.write_out_in_signal(fd_) || !raise_count(fd_, count_at_exit)) say_not_written(path_.c_str());
     return;
   }
-  if (const Status status = segments.drain(); !status.ok())
-    warn_once("as the program ended: " + status.message());
+  Status status = segments.drain();
+  if (status.ok() && !raise_count(fd_, count_at_exit))
+    status = from_errno(errno, "cannot write the number of records of " + path_);
+  if (!status.ok()) warn_once("as the program ended: " + status.message());
 }
 
 }  // namespace forebay

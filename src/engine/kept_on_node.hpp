@@ -10,6 +10,7 @@
 #include "engine/node_segments.hpp"
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
+#include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 
@@ -17,11 +18,12 @@ namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. `fills_holes`: NodeSegments::attach. Code::no_shared_memory where
-  /// a node has none.
+  /// Collective over the node set's ranks. `can_read`: the file, so that holes in what is kept can be filled;
+  /// on several nodes only where they are the `only_writer` and lock what they write. Code::no_shared_memory
+  /// where a node has none.
   static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, Storage& storage, Counters& counters, bool fills_holes,
-                       std::unique_ptr<KeptOnNode>& out);
+                       const std::string& path, Storage& storage, Counters& counters, bool can_read,
+                       bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
   /// Of a segment, on a node with so many ranks.
@@ -38,6 +40,9 @@ class KeptOnNode final : public Holder {
   void write_out(bool in_signal) noexcept override;
 
   NodeSegments segments;
+
+  /// Where the process ends, after what is kept was written.
+  CountAtExit count_at_exit;
 
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks = false;

@@ -20,4 +20,20 @@ struct alignas(128) NodeSegments::Segment {
   std::atomic<std::int64_t> since;  // of the oldest of them
 };
 
+/// Lets go of a segment that is locked, also where a cursor or a source throws: the others would wait for
+/// ever.
+class NodeSegments::Held {
+ public:
+  Held(NodeSegments& of, int segment) : of_(of), segment_(segment) {}
+  ~Held() {
+    if (segment_ >= 0) of_.unlock(segment_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  NodeSegments& of_;
+  int segment_;
+};
+
 }  // namespace forebay

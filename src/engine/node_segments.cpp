@@ -108,22 +108,6 @@ class NodeSegments::Lock {
   bool held_ = false;
 };
 
-/// Lets go of a segment that is locked, also where a cursor or a source throws: the others would wait for
-/// ever.
-class NodeSegments::Held {
- public:
-  Held(NodeSegments& of, int segment) : of_(of), segment_(segment) {}
-  ~Held() {
-    if (segment_ >= 0) of_.unlock(segment_);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
- private:
-  NodeSegments& of_;
-  int segment_;
-};
-
 std::int64_t NodeSegments::choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks) {
   const std::int64_t share = memory / (std::int64_t{kSegmentsPerRank} * ranks);
   std::int64_t bytes = stripe;
@@ -442,6 +426,8 @@ bool NodeSegments::fill_holes(int segment, Extent range) {
     block_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
   const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
   if (!storage_->read(origin + range.begin, block_.get(), range.size()).ok()) return false;
+  ++counters_->reads;
+  counters_->read_bytes += range.size();
   ++counters_->rmw_blocks;
   std::int64_t hole = range.begin;
   for_each_bit_run(words(segment), range.begin, range.end, [&](std::int64_t begin, std::int64_t length) {
@@ -509,7 +495,6 @@ void NodeSegments::walk(Cursor& cursor, F&& f) {
 }
 
 Status NodeSegments::put(const Put& put) {
-  stop_passing();
   Status status;
   walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
     const int segment = acquire(index, status);
@@ -593,14 +578,12 @@ void NodeSegments::discard(Cursor& cursor) {
 }
 
 Status NodeSegments::drain(Extent range) {
-  stop_passing();
   Status status;
   for_each_in(range, [&](int s, Extent) { status.update(write(s)); });
   return status;
 }
 
 Status NodeSegments::drain_share() {
-  stop_passing();
   Status status;
   for_each_in({0, kNoOffset}, [&](int s, Extent whole) {
     if (whole.begin / bytes_ % ranks_ == rank_) status.update(write(s));

@@ -129,6 +129,7 @@ struct CoreFile::State::Agreement {
   bool well = false;
   bool keep = false;
   bool all_together = false;  ///< nobody keeps independent puts
+  bool on_node = false;       ///< some node does
 };
 
 CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std::span<const Put> puts,
@@ -155,7 +156,8 @@ CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std
   values[kAlignment] = alignment;
   values[kWell] = mine.ok() ? 0 : -1;
   values[kKeep] = keeps ? 0 : -1;
-  values[kTogether] = behind->alone ? -1 : 0;
+  // One of the two, on all ranks the same.
+  values[kTogether] = behind->alone || (on_node && on_node->segments.kept() > 0) ? -1 : 0;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kAgreed + i] = ~agree_max[i];
   agree(window, {values.data(), kAgreed + agree_max.size()});
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kAgreed + i];
@@ -166,7 +168,8 @@ CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std
   agreed.shift = std::countr_zero(static_cast<std::uint64_t>(values[kAlignment]));
   agreed.well = values[kWell] == 0;
   agreed.keep = agreed.well && values[kKeep] == 0;
-  agreed.all_together = values[kTogether] == 0;
+  agreed.on_node = on_node && values[kTogether] != 0;
+  agreed.all_together = on_node || values[kTogether] == 0;
   return agreed;
 }
 
@@ -197,7 +200,17 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
   }
   Window* window = nullptr;
   mine.update(nodes->window(layout.round_bytes(), window));
+  if (on_node) {
+    on_node->flushed();
+    on_node->segments.written_past();
+  }
   const Agreement agreed = agree_on_keeping(window, puts, mine, keeps, agree_max);
+  if (agreed.on_node) {
+    if (Status status = flush_segments(); !status.ok()) {
+      b.pool.forget_staged();
+      return status;
+    }
+  }
 
   // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
   // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
