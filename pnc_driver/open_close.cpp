@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <optional>
 #include <string>
 
 #include <strings.h>
@@ -69,9 +70,10 @@ int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
   return NC_NOERR;
 }
 
-// Collective. Opens the file a second time, for the core, unless a rank has no file. A refusal leaves the
-// file to PnetCDF's own driver.
-void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, MPI_Info info, Plan& plan) {
+// Collective. Opens the file that PnetCDF has opened since `before` once more, for the core, unless a rank has
+// none. A refusal leaves the file to PnetCDF's own driver.
+void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
+                 MPI_Info info, Plan& plan) {
   int all_opened = opened ? 1 : 0;
   if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
     return;
@@ -82,6 +84,7 @@ void attach_core(OpenFile& file, bool opened, MPI_Comm comm, const char* path, M
   options.settings = std::move(plan.settings);
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
+  options.opened = &before;
   const Status status = CoreFile::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
@@ -162,9 +165,11 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
     Plan plan;
     if (int err = make_plan(comm, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
+    std::optional<BeforeOpen> before;
+    if (plan.use) before.emplace(path);
     const int err = stock(&stock_file);
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
-    if (plan.use) attach_core(*file, err == NC_NOERR, comm, path, info, plan);
+    if (plan.use) attach_core(*file, err == NC_NOERR, *before, comm, path, info, plan);
     if (err != NC_NOERR) return err;
     file->in_define = true;
     file->cdf_format = format_of_new(cmode);
@@ -182,11 +187,13 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     Plan plan;
     if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
+    std::optional<BeforeOpen> before;
+    if (plan.use) before.emplace(path);
     const int err = stock(&stock_file);
     const bool opened = err == NC_NOERR || err == NC_ENULLPAD;  // the latter is a remark
     auto file = std::make_unique<OpenFile>(stock_table(), stock_file);
     file->writable = (omode & NC_WRITE) != 0;
-    if (plan.use) attach_core(*file, opened, comm, path, info, plan);
+    if (plan.use) attach_core(*file, opened, *before, comm, path, info, plan);
     if (!opened) return err;
     if (file->active()) {
       if (int format_err = read_format(*file)) return format_err;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "needed.hpp"
+#include "trust.hpp"
 
 namespace forebay::preload {
 namespace {
@@ -20,29 +21,46 @@ bool readable(char (&path)[PATH_MAX], const char* folder, size_t length, const c
   return needed > 0 && static_cast<size_t>(needed) < sizeof path && access(path, R_OK) == 0;
 }
 
+bool find_named_driver(const char* list, const char* file, char (&path)[PATH_MAX], Reason& reason) {
+  reason.set("there is no %s in FOREBAY_LIBDIR=%s", file, list);
+  for (const char* entry = list; *entry != '\0';) {
+    const size_t length = strcspn(entry, ":");
+    char folder[PATH_MAX] = "";
+    if (length < sizeof folder) snprintf(folder, sizeof folder, "%.*s", static_cast<int>(length), entry);
+    entry += length;
+    if (*entry == ':') ++entry;
+    if (*folder == '\0') continue;
+    if (*folder != '/') {
+      reason.set("FOREBAY_LIBDIR has %s, which is not a whole path", folder);
+      continue;
+    }
+    if (!readable(path, folder, strlen(folder), file)) continue;
+    char where[PATH_MAX];
+    if (!others_may_change(path, keeper_of_named(folder), where)) return true;
+    reason.set("%s is not loaded, since others may change %s", path, where);
+  }
+  return false;
+}
+
 bool find_driver(const char* file, char (&path)[PATH_MAX], Reason& reason) {
   const char* list = getenv("FOREBAY_LIBDIR");
-  if (list != nullptr && *list != '\0') {
-    for (const char* folder = list; *folder != '\0';) {
-      const size_t length = strcspn(folder, ":");
-      if (length > 0 && readable(path, folder, length, file)) return true;
-      folder += length;
-      if (*folder == ':') ++folder;
-    }
-    reason.set("there is no %s in FOREBAY_LIBDIR=%s", file, list);
-    return false;
-  }
+  if (list != nullptr && *list != '\0') return find_named_driver(list, file, path, reason);
   const Object own = object_of(reinterpret_cast<const void*>(&load_driver));
   const char* slash = strrchr(own.path, '/');
-  if (slash == nullptr) {
-    reason.set("cannot tell where %s is; set FOREBAY_LIBDIR", file);
+  if (slash == nullptr || *own.path != '/') {
+    reason.set("cannot tell where %s is: LD_PRELOAD has no whole path to the library; set FOREBAY_LIBDIR", file);
     return false;
   }
   const auto length = static_cast<size_t>(slash - own.path);
   char above[PATH_MAX];
   snprintf(above, sizeof above, "%.*s/..", static_cast<int>(length), own.path);
-  if (readable(path, own.path, length, file) || readable(path, above, strlen(above), file)) return true;
-  reason.set("there is no %s beside %s", file, own.path);
+  if (!readable(path, own.path, length, file) && !readable(path, above, strlen(above), file)) {
+    reason.set("there is no %s beside %s", file, own.path);
+    return false;
+  }
+  char where[PATH_MAX];
+  if (!others_may_change(path, keeper_of(own.path), where)) return true;
+  reason.set("%s is not loaded, since others may change %s", path, where);
   return false;
 }
 

@@ -11,12 +11,25 @@
 namespace forebay::preload {
 namespace {
 
+/// Whether one of the words of a list between blanks is this one: Open MPI lists the first rank of each program
+/// of a job.
+bool has_word(const char* list, const char* word) {
+  const size_t length = strlen(word);
+  for (const char* at = list; at != nullptr && *at != '\0'; at += strspn(at, " ")) {
+    const size_t size = strcspn(at, " ");
+    if (size == length && strncmp(at, word, size) == 0) return true;
+    at += size;
+  }
+  return false;
+}
+
 bool first_by_launcher() {
   constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK",
                                    "PALS_RANKID",          "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
   for (const char* name : names) {
     const char* rank = getenv(name);
-    if (rank != nullptr && *rank != '\0') return strcmp(rank, "0") == 0;
+    if (rank != nullptr && *rank != '\0')
+      return strcmp(rank, "0") == 0 || has_word(getenv("OMPI_FIRST_RANKS"), rank);
   }
   return true;
 }
@@ -27,6 +40,21 @@ bool find(void* library, const char* name, Function*& out) {
   if (address == nullptr) address = dlsym(RTLD_DEFAULT, name);
   out = reinterpret_cast<Function*>(address);
   return out != nullptr;
+}
+
+/// Writes one character of a line to `out`, at most four bytes: as it is where it is ASCII text, else \xHH.
+size_t escape(char c, char* out) {
+  const auto value = static_cast<unsigned char>(c);
+  if (value >= 0x20 && value < 0x7f) {
+    *out = c;
+    return 1;
+  }
+  constexpr char digits[] = "0123456789abcdef";
+  out[0] = '\\';
+  out[1] = 'x';
+  out[2] = digits[value >> 4];
+  out[3] = digits[value & 15];
+  return 4;
 }
 
 }  // namespace
@@ -47,14 +75,18 @@ bool is_first(void* library, uintptr_t comm) {
 }
 
 void say(const char* format, ...) {
-  char line[2048] = "forebay: ";
-  const size_t prefix = strlen(line);
+  constexpr char prefix[] = "forebay: ";
+  char text[2048];
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+  const int length = vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   if (length < 0) return;
-  size_t end = strlen(line);
+  // Names in it may hold anything: it stays one line, and nothing is a command to the terminal.
+  char line[sizeof prefix + 4 * sizeof text + 1];
+  size_t end = sizeof prefix - 1;
+  memcpy(line, prefix, end);
+  for (const char* at = text; *at != '\0'; ++at) end += escape(*at, line + end);
   line[end++] = '\n';
   size_t done = 0;
   while (done < end) {

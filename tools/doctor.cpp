@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/hints.hpp"
-#include "build_tree.hpp"
+#include "surroundings.hpp"
 #include "commands.hpp"
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
@@ -211,6 +211,10 @@ int doctor(const DoctorOptions& options) {
   // Started by mpiexec, one of the ranks is enough.
   if (!is_first_rank()) return 0;
   const Installation installation = find_installation();
+  if (!installation.distrust.empty()) {
+    complain(installation.distrust);
+    return exit_failed;
+  }
   const Scratch scratch(options.folder);
   if (scratch.path().empty()) {
     complain("cannot make a folder for the test files in " +

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "build_tree.hpp"
+#include "surroundings.hpp"
 #include "commands.hpp"
 #include "dropin_link.hpp"
 #include "dropin_store.hpp"
@@ -21,6 +21,7 @@
 #include "launcher.hpp"
 #include "message.hpp"
 #include "subprocess.hpp"
+#include "trusted.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -63,7 +64,12 @@ Status choose_library(const DropinOptions& options, DropinParts& parts) {
   parts.library = options.library;
   if (parts.library.empty() && !options.archive.empty())
     parts.library = (fs::path(options.archive).parent_path() / "libpnetcdf.so").string();
-  if (parts.library.empty()) parts.library = build_tree::pnetcdf;
+  if (parts.library.empty()) {
+    parts.library = built_with::pnetcdf;
+    const std::string reason = is_file(parts.library) ? distrust(parts.library) : "";
+    if (!reason.empty())
+      return refuse(reason + ", where the PnetCDF is that Forebay was built with; name one with --library");
+  }
   if (!is_file(parts.library)) {
     return refuse("there is no shared PnetCDF " + parts.library +
                   "; name the one that programs use with --library (ldd PROGRAM shows it). Programs linked "
@@ -105,11 +111,13 @@ Status choose_compiler(const DropinOptions& options, DropinParts& parts) {
   std::vector<std::string> names{options.compiler, chosen != nullptr ? chosen : ""};
   const bool told =
       std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); });
-  if (!told) names = {build_tree::compiler, "c++", "g++", "clang++"};
+  if (!told) names = {built_with::compiler, "c++", "g++", "clang++"};
   bool denied = false;
   for (const std::string& name : names) {
     if (name.empty()) continue;
     parts.compiler = find_program(name, denied);
+    // By a path that was known when Forebay was built: what is there now may be anybody's.
+    if (!told && name.starts_with('/') && !distrust(name).empty()) parts.compiler.clear();
     if (!parts.compiler.empty()) return {};
     if (told) return refuse("there is no C++ compiler " + name);
   }
@@ -195,18 +203,23 @@ Status choose_place(const DropinOptions& options, const Installation& installati
   if (!options.output.empty()) {
     std::error_code error;
     place = make_place(fs::absolute(options.output, error).lexically_normal().string(), reason);
-    return place.empty() ? refuse(reason) : Status{};
+    if (place.empty()) return refuse(reason);
+    reason = distrust_named(place);
+    return reason.empty() ? Status{} : refuse("--output: " + reason + ", so forebay run would not use it");
   }
   const std::string key = dropin_key(library);
   for (const std::string& folder : {installed_dropins(installation), own_dropins()}) {
     if (!folder.empty()) place = make_place(folder + "/" + key, reason);
-    if (!place.empty()) return {};
+    if (!place.empty()) reason = distrust(place);
+    if (!place.empty() && reason.empty()) return {};
+    place.clear();
   }
   return refuse(reason + "; name a folder with --output, and set FOREBAY_DROPIN to it for forebay run");
 }
 
 Status make(const DropinOptions& options, DropinParts& parts, std::string& result) {
   const Installation installation = find_installation();
+  if (!installation.distrust.empty()) return refuse(installation.distrust);
   if (Status status = choose_library(options, parts); !status.ok()) return status;
   if (Status status = choose_archives(options, installation, parts); !status.ok()) return status;
   if (Status status = choose_compiler(options, parts); !status.ok()) return status;
@@ -230,7 +243,7 @@ int make_dropin(const DropinOptions& options) {
   DropinParts parts;
   std::string result;
   if (const Status status = make(options, parts, result); !status.ok()) {
-    complain("dropin: " + status.message());
+    complain_in_lines("dropin: " + status.message());
     return exit_failed;
   }
   fmt::print("{}\n", result);

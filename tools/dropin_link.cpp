@@ -39,6 +39,20 @@ std::vector<std::string> libraries_below(const std::string& library, std::string
   return paths;
 }
 
+/// The library's own search path, for a library elsewhere. Entries that would mean whatever folder a program
+/// happens to be in are left out.
+std::string search_path(const ElfFile& library, const std::string& file) {
+  const std::string origin = fs::path(file).parent_path().string();
+  std::string path;
+  std::istringstream entries(library.run_path());
+  for (std::string entry; std::getline(entries, entry, ':');) {
+    for (auto at = entry.find("$ORIGIN"); at != entry.npos; at = entry.find("$ORIGIN", at + origin.size()))
+      entry.replace(at, std::string_view("$ORIGIN").size(), origin);
+    if (entry.starts_with('/')) path += (path.empty() ? "" : ":") + entry;
+  }
+  return path;
+}
+
 std::string last_lines(const std::string& text, std::size_t count) {
   std::size_t at = text.find_last_not_of('\n');
   if (at == text.npos) return {};
@@ -107,11 +121,8 @@ Status link_dropin(const DropinParts& parts, const std::string& output) {
   // something in them is.
   command.emplace_back("-Wl,--as-needed");
   command.insert(command.end(), below.begin(), below.end());
-  std::string path = library.run_path();
-  const std::string origin = fs::path(parts.library).parent_path().string();
-  for (auto at = path.find("$ORIGIN"); at != path.npos; at = path.find("$ORIGIN", at + origin.size()))
-    path.replace(at, std::string_view("$ORIGIN").size(), origin);
-  if (!path.empty()) command.push_back("-Wl,-rpath," + path);
+  if (const std::string path = search_path(library, parts.library); !path.empty())
+    command.push_back("-Wl,-rpath," + path);
   const Outcome outcome = run_program(command, current_environment(), link_limit);
   if (outcome.status != 0) return explain_failed_link(parts, command, outcome);
   std::error_code error;

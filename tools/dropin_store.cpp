@@ -8,6 +8,7 @@
 
 #include "elf_file.hpp"
 #include "subprocess.hpp"
+#include "trusted.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -24,14 +25,6 @@ std::string environment(const char* name) {
 std::string if_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) ? path.lexically_normal().string() : std::string{};
-}
-
-std::vector<std::string> named_dropins() {
-  std::vector<std::string> folders;
-  std::istringstream named(environment("FOREBAY_DROPIN"));
-  for (std::string folder; std::getline(named, folder, ':');)
-    if (!folder.empty()) folders.push_back(folder);
-  return folders;
 }
 
 std::string dropin_in(const std::string& folder, const std::string& key, const std::string& soname) {
@@ -67,11 +60,20 @@ std::string own_dropins() {
   return home.starts_with("/") ? home + "/.local/share/forebay/dropin" : std::string{};
 }
 
-std::vector<std::string> dropin_folders(const Installation& installation) {
-  std::vector<std::string> folders = named_dropins();
-  folders.push_back(installed_dropins(installation));
-  folders.push_back(own_dropins());
-  std::erase(folders, "");
+std::vector<std::string> named_dropins(std::vector<std::string>& remarks) {
+  std::vector<std::string> folders;
+  std::istringstream named(environment("FOREBAY_DROPIN"));
+  for (std::string folder; std::getline(named, folder, ':');) {
+    std::error_code error;
+    if (folder.empty()) continue;
+    if (folder.starts_with('/') && !fs::is_directory(folder, error)) {
+      remarks.push_back("FOREBAY_DROPIN: there is no folder " + folder);
+    } else if (const std::string reason = distrust_named(folder); !reason.empty()) {
+      remarks.push_back("FOREBAY_DROPIN: " + folder + " is left out: " + reason);
+    } else {
+      folders.push_back(folder);
+    }
+  }
   return folders;
 }
 
@@ -80,27 +82,34 @@ std::string dropin_key(const std::string& library) {
   return file.soname().empty() ? std::string{} : file.identity() + "-" FOREBAY_VERSION;
 }
 
-std::string find_dropin(const Installation& installation, const std::string& library) {
+std::string find_dropin(const Installation& installation, const std::string& library,
+                        std::vector<std::string>& remarks) {
   const std::string soname = ElfFile(library).soname();
   const std::string key = dropin_key(library);
   if (key.empty()) return {};
-  for (const std::string& folder : dropin_folders(installation)) {
+  std::vector<std::string> known;  // what is wrong with these was said
+  const std::vector<std::string> named = named_dropins(known);
+  for (const std::string& folder : named) {
     if (std::string found = dropin_in(folder, key, soname); !found.empty()) return found;
+  }
+  for (const std::string& folder : {installed_dropins(installation), own_dropins()}) {
+    const std::string found = folder.empty() ? "" : dropin_in(folder, key, soname);
+    if (found.empty()) continue;
+    const std::string reason = distrust(found);
+    if (reason.empty()) return found;
+    remarks.push_back("the drop-in " + found + " is not used: " + reason);
   }
   return {};
 }
 
-std::vector<std::string> useless_dropin_folders(const std::string& library) {
+std::vector<std::string> useless_dropins(const std::vector<std::string>& folders,
+                                         const std::string& library) {
   std::vector<std::string> remarks;
   const std::string soname = library.empty() ? "" : ElfFile(library).soname();
   const std::string key = library.empty() ? "" : dropin_key(library);
-  const std::vector<std::string> folders = named_dropins();
   std::vector<std::string> without;
   for (const std::string& folder : folders) {
-    std::error_code error;
-    if (!fs::is_directory(folder, error))
-      remarks.push_back("FOREBAY_DROPIN: there is no folder " + folder);
-    else if (!holds_any(folder))
+    if (!holds_any(folder))
       remarks.push_back("FOREBAY_DROPIN: there is no PnetCDF library in " + folder);
     else if (!key.empty() && dropin_in(folder, key, soname).empty())
       without.push_back(folder);
@@ -116,8 +125,8 @@ std::vector<std::string> useless_dropin_folders(const std::string& library) {
 
 bool any_dropin(const Installation& installation) {
   std::error_code error;
-  for (const std::string& folder : dropin_folders(installation)) {
-    if (fs::is_directory(folder, error) && !fs::is_empty(folder, error)) return true;
+  for (const std::string& folder : {installed_dropins(installation), own_dropins()}) {
+    if (!folder.empty() && fs::is_directory(folder, error) && !fs::is_empty(folder, error)) return true;
   }
   return false;
 }

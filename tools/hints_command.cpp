@@ -80,12 +80,14 @@ void print_markdown() {
       "| `FOREBAY_HINTS` | hints, as above |\n"
       "| `FOREBAY_STATS` | file for the report; wins over `forebay_stats` |\n"
       "| `FOREBAY_ENABLE` | `off` leaves everything to the stock drivers; wins over `forebay_enable` |\n"
-      "| `FOREBAY_VERBOSE` | `1` tells on every rank which driver each library runs on |\n"
+      "| `FOREBAY_VERBOSE` | `1` tells which driver each library runs on |\n"
       "| `FOREBAY_DROPIN` | folders, between colons, where `forebay run` looks first for what `forebay "
-      "dropin` made "
-      "|\n"
+      "dropin` made |\n"
       "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by "
-      "`forebay run` |\n");
+      "`forebay run` |\n\n"
+      "Folders are whole paths, and nobody but you, root and their owner may be able to change what is in "
+      "them: others are left out, and a line says so. Names that are nearly one of these, or a hint's "
+      "(`FOREBAY_MODE`), are asked about.\n");
 }
 
 }  // namespace

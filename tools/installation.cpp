@@ -1,12 +1,15 @@
-// The two layouts: of the build tree that this command was made in, and of an installation, which may have
-// been moved.
+// The two layouts: of a build tree, told by a file beside the command, and of an installation, which may have
+// been moved. Nothing is looked for at a place that was known when the command was built.
 #include "installation.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
-#include "build_tree.hpp"
+#include "surroundings.hpp"
+#include "trusted.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -23,9 +26,49 @@ std::string if_exists(const fs::path& path) {
   return fs::exists(path, error) ? path.lexically_normal().string() : std::string{};
 }
 
-bool is_build_tree(const fs::path& command) {
-  std::error_code error;
-  return fs::equivalent(command, build_tree::command, error);
+/// What a build leaves beside its command, and an installation does not have: where the parts are.
+fs::path build_tree_of(const fs::path& command) {
+  const fs::path file = command.parent_path() / "forebay.build-tree";
+  return distrust(file.string()).empty() ? file : fs::path{};
+}
+
+bool read_build_tree(const fs::path& command, Installation& found) {
+  std::ifstream file(build_tree_of(command));
+  for (std::string line; std::getline(file, line);) {
+    const auto equals = std::min(line.find('='), line.size() - 1);
+    const std::string key = line.substr(0, equals);
+    const std::string value = line.substr(equals + 1);
+    if (key == "shim") found.shim = if_exists(value);
+    if (key == "folder") found.folders.push_back(value);
+    if (key == "helpers") found.helpers = value;
+    if (key == "hdf5_plugins") found.hdf5_plugins = if_exists(value);
+    if (key == "first_preload") found.first_preload = value;
+  }
+  return !found.helpers.empty();
+}
+
+void read_installation(const fs::path& command, Installation& found) {
+  const fs::path bin = command.parent_path();
+  const fs::path libraries = bin / install_tree::libraries;
+  found.shim = if_exists(libraries / "forebay" / "libforebay_preload.so");
+  found.folders = {(libraries / "forebay").lexically_normal().string(),
+                   libraries.lexically_normal().string()};
+  found.helpers = (bin / install_tree::helpers).lexically_normal().string();
+  found.hdf5_plugins = if_exists(libraries / "forebay" / "hdf5");
+}
+
+/// Also what is in a folder may be changed by whoever may change the folder.
+void look_who_may_change(Installation& found) {
+  std::vector<std::string> places = found.folders;
+  places.insert(places.end(), {found.shim, found.helpers, found.hdf5_plugins});
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (place.empty() || !fs::exists(place, error)) continue;
+    if (const std::string reason = distrust(place); !reason.empty()) {
+      found.distrust = reason + ", from which Forebay would be loaded; take the right to write there from them";
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -34,23 +77,8 @@ Installation find_installation() {
   Installation found;
   const fs::path command = own_path();
   found.command = command.string();
-  if (is_build_tree(command)) {
-    found.shim = if_exists(build_tree::shim);
-    for (const char* folder : build_tree::folders) {
-      if (folder != nullptr) found.folders.emplace_back(folder);
-    }
-    found.helpers = build_tree::helpers;
-    found.hdf5_plugins = if_exists(build_tree::hdf5_plugins);
-    found.first_preload = build_tree::first_preload;
-    return found;
-  }
-  const fs::path bin = command.parent_path();
-  const fs::path libraries = bin / install_tree::libraries;
-  found.shim = if_exists(libraries / "forebay" / "libforebay_preload.so");
-  found.folders = {(libraries / "forebay").lexically_normal().string(),
-                   libraries.lexically_normal().string()};
-  found.helpers = (bin / install_tree::helpers).lexically_normal().string();
-  found.hdf5_plugins = if_exists(libraries / "forebay" / "hdf5");
+  if (!read_build_tree(command, found)) read_installation(command, found);
+  look_who_may_change(found);
   return found;
 }
 
@@ -69,7 +97,8 @@ std::string Installation::find(const std::string& file) const {
   std::string_view list = path;
   while (!list.empty()) {
     const auto colon = list.find(':');
-    if (std::string found = if_exists(fs::path(list.substr(0, colon)) / file); !found.empty()) return found;
+    const fs::path folder = list.substr(0, colon);
+    if (std::string found = if_exists(folder / file); folder.is_absolute() && !found.empty()) return found;
     if (colon == list.npos) break;
     list.remove_prefix(colon + 1);
   }

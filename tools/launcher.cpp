@@ -41,12 +41,8 @@ bool is_first_rank() {
   return launcher_rank().value_or(0) == 0;
 }
 
-bool is_first_on_node() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
-                           "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
-    if (const auto rank = number_in(name)) return *rank == 0;
-  }
-  return is_first_rank();
+bool is_first_of_program() {
+  return first_by_launcher();
 }
 
 std::string find_program(const std::string& name, bool& denied) {

@@ -12,8 +12,8 @@ std::optional<int> launcher_rank();
 /// Whether this process speaks for the whole program: rank 0, or a process that no launcher started.
 bool is_first_rank();
 
-/// Whether it speaks for its node: what is wrong on one node only must be said there.
-bool is_first_on_node();
+/// The same where a job is of several programs: whether it is the first rank of its own, where that is told.
+bool is_first_of_program();
 
 /// The folders of PATH, and whether a file there may be executed: the program that execvp would take. Empty
 /// where there is none; `denied` is set where a file was found that may not be executed.

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "announce.hpp"
 #include "commands.hpp"
-#include "message.hpp"
 
 namespace {
 
@@ -126,21 +126,17 @@ int parse_and_run(int argc, char** argv) {
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining();
-    complain((unknown.empty() || unknown.front().starts_with("-")
-                  ? std::string(error.what())
-                  : "there is no command '" + unknown.front() + "'") +
-             "; see forebay --help");
-    return exit_usage;
+    return give_up(exit_usage, (unknown.empty() || unknown.front().starts_with("-")
+                                    ? std::string(error.what())
+                                    : "there is no command '" + unknown.front() + "'") +
+                                   "; see forebay --help");
   }
   if (*run_command) {
     run_options.program = run_command->remaining();
-    if (run_options.program.empty()) {
-      complain("run needs a program; see forebay run --help");
-      return exit_usage;
-    }
+    if (run_options.program.empty()) return give_up(exit_usage, "run needs a program; see forebay run --help");
     if (run_options.program.front().starts_with("-")) {
-      complain("run has no option " + run_options.program.front() + "; see forebay run --help");
-      return exit_usage;
+      return give_up(exit_usage,
+                     "run has no option " + run_options.program.front() + "; see forebay run --help");
     }
     return run(run_options);
   }
@@ -156,7 +152,6 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    complain(error.what());
-    return exit_failed;
+    return give_up(exit_failed, error.what());
   }
 }

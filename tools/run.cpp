@@ -11,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/edit_distance.hpp"
+#include "announce.hpp"
+#include "base/environment.hpp"
 #include "base/hints.hpp"
 #include "commands.hpp"
 #include "dropin_store.hpp"
@@ -29,9 +30,11 @@ std::string from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// No empty entry comes in between, also where `list` ends with a separator: in a search path that would be
+/// the current folder.
 void join(std::string& list, const std::string& more, char separator) {
   if (more.empty()) return;
-  if (!list.empty()) list += separator;
+  if (!list.empty() && list.back() != separator) list += separator;
   list += more;
 }
 
@@ -53,43 +56,21 @@ Status gather_hints(const RunOptions& options, std::string& hints) {
   return {};
 }
 
-/// A sentence for each variable that is named almost as one of Forebay's: it would have no effect, and
-/// nothing would tell.
-std::vector<std::string> misspelt_variables() {
-  constexpr std::string_view known[] = {"FOREBAY_HINTS",   "FOREBAY_STATS",  "FOREBAY_ENABLE",
-                                        "FOREBAY_VERBOSE", "FOREBAY_LIBDIR", "FOREBAY_DROPIN"};
-  constexpr std::string_view of_the_checkout = "FOREBAY_STACK";
-  std::vector<std::string> remarks;
-  for (char** entry = ::environ; *entry != nullptr; ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
-    if (!name.starts_with("FOREBAY") || name == of_the_checkout) continue;
-    if (std::find(std::begin(known), std::end(known), name) != std::end(known)) continue;
-    for (const std::string_view meant : known) {
-      if (edit_distance(name, meant) > 2) continue;
-      remarks.push_back(std::string(name) + " is set and has no meaning; is " + std::string(meant) +
-                        " meant?");
-      break;
-    }
-  }
-  return remarks;
-}
-
 /// The drop-in for the program's PnetCDF; empty where it has none, or needs none. A program that is a script
 /// does not tell which PnetCDF it will load: `for_scripts` is set to what it would have to find first.
-/// `remarks` gets, too, what is wrong with FOREBAY_DROPIN.
+/// `remarks` gets, too, what is wrong with the folders of drop-ins.
 std::string dropin_for(const Installation& installation, const std::string& program, std::string& for_scripts,
                        std::vector<std::string>& remarks) {
-  const bool named = !from_environment("FOREBAY_DROPIN").empty();
-  if (!named && !any_dropin(installation)) return {};
+  const std::vector<std::string> named = named_dropins(remarks);
+  const bool wanted = !from_environment("FOREBAY_DROPIN").empty();
+  if (!wanted && !any_dropin(installation)) return {};
   const std::string library = pnetcdf_of(program);
-  if (named) {
-    for (std::string& remark : useless_dropin_folders(library)) remarks.push_back(std::move(remark));
-  }
+  for (std::string& remark : useless_dropins(named, library)) remarks.push_back(std::move(remark));
   if (library.empty()) {
-    for_scripts = from_environment("FOREBAY_DROPIN");
+    for (const std::string& folder : named) join(for_scripts, folder, ':');
     return {};
   }
-  return find_dropin(installation, library);
+  return find_dropin(installation, library, remarks);
 }
 
 /// What LD_PRELOAD has to be. The dynamic linker takes blanks and colons for separators and knows no quoting.
@@ -98,6 +79,7 @@ Status preload_list(const Installation& installation, const std::string& dropin,
     return {Code::unsupported, "libforebay_preload.so is not where " + installation.command +
                                    " looks for it; install Forebay as a whole, or build all of it"};
   }
+  if (!installation.distrust.empty()) return {Code::access, installation.distrust};
   for (const std::string& file : {installation.shim, dropin}) {
     if (file.find_first_of(" :") == std::string::npos) continue;
     return {Code::unsupported,
@@ -142,52 +124,40 @@ void set_plugin_path(const Installation& installation) {
   set("HDF5_PLUGIN_PATH", path);
 }
 
-/// The exit status, once the process that speaks has had the time to: a launcher ends the others when the
-/// first one fails.
-int give_up(int status, bool speaks) {
-  if (!speaks) ::usleep(300'000);
-  return status;
-}
-
 }  // namespace
 
 int run(const RunOptions& options) {
   const bool first = is_first_rank();
   std::string hints;
-  if (const Status status = gather_hints(options, hints); !status.ok()) {
-    if (first) complain(status.message());
-    return give_up(exit_usage, first);
-  }
+  if (const Status status = gather_hints(options, hints); !status.ok())
+    return give_up(exit_usage, status.message());
   bool denied = false;
   const std::string program = find_program(options.program.front(), denied);
+  if (program.empty() && denied)
+    return give_up(exit_not_executable, "may not execute " + options.program.front());
   if (program.empty()) {
-    if (is_first_on_node()) {
-      complain(denied ? "may not execute " + options.program.front()
-                      : "cannot find the program " + options.program.front() +
-                            hint_for(options.program.front()));
-    }
-    return give_up(denied ? exit_not_executable : exit_not_found, is_first_on_node());
+    return give_up(exit_not_found,
+                   "cannot find the program " + options.program.front() + hint_for(options.program.front()));
   }
   const Installation installation = find_installation();
   std::string preload;
   std::string search_first;
-  std::vector<std::string> remarks = misspelt_variables();
+  std::vector<std::string> remarks = variables_without_meaning();
   const std::string dropin = dropin_for(installation, program, search_first, remarks);
-  if (const Status status = preload_list(installation, dropin, preload); !status.ok()) {
-    if (is_first_on_node()) complain(status.message());
-    return give_up(exit_failed, is_first_on_node());
-  }
+  if (const Status status = preload_list(installation, dropin, preload); !status.ok())
+    return give_up(exit_failed, status.message());
   // The program may change its folder before it closes a file.
   const std::string stats =
       absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
   if (first && !options.stats.empty()) {
     if (const Status status = start_report(stats); !status.ok()) {
-      complain("--stats: " + status.message());
-      return exit_usage;
+      return give_up(exit_usage, "--stats: " + status.message());
     }
   }
   if (first) {
     for (const std::string& remark : remarks) complain(remark);
+  }
+  if (is_first_of_program()) {
     for (const std::string& part : unreachable_parts(program)) complain(part);
   }
 
@@ -214,8 +184,8 @@ int run(const RunOptions& options) {
   arguments.push_back(nullptr);
   ::execvp(options.program.front().c_str(), arguments.data());
   const int error = errno;
-  if (is_first_on_node()) complain("cannot execute " + program + ": " + std::strerror(error));
-  return give_up(error == ENOENT ? exit_not_found : exit_not_executable, is_first_on_node());
+  return give_up(error == ENOENT ? exit_not_found : exit_not_executable,
+                 "cannot execute " + program + ": " + std::strerror(error));
 }
 
 }  // namespace forebay::tools

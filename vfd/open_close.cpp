@@ -137,6 +137,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.amode = access_mode(flags);
   options.info = info.get();
   options.driver = "hdf5";
+  options.needs_handle = true;  // of all files of MPI drivers
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
   if (Status status = agreed_settings(f, comm.get(), info.get(), std::move(config), options.settings);

@@ -94,6 +94,7 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   // Ranks of different nodes flush before they use each other's bytes.
   options.tells_freed_space = true;
   options.only_writer = true;
+  options.needs_descriptor = access.writes;  // level 1 may hold bytes in any mode
   options.amode = (flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0;
   if ((flags & TCIO_EXCL) != 0) options.amode |= MPI_MODE_EXCL;
 

@@ -1,7 +1,6 @@
 // How bytes move between the program, level 1 and the core.
 #include "api/tcio_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,13 +32,10 @@ File::File(std::unique_ptr<CoreFile> core, Access access, bool buffering)
       level1_(core_->segment_bytes()),
       reads_(core_->segment_bytes()),
       remembers_(access.reads && access.writes && core_->ranks() > 1),
-      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {
-  if (access_.writes) fd_ = ::open(plain_path(core_->path()).c_str(), O_WRONLY | O_CLOEXEC);
-}
+      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {}
 
 File::~File() {
   unwatch(*this);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 // ---- writes ----
@@ -255,7 +251,7 @@ void File::write_out(bool in_signal) noexcept {
     Run run = level1_[i];
     while (run.length > 0) {
       const ssize_t n =
-          ::pwrite(fd_, level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
+          ::pwrite(core_->descriptor(), level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         say_not_written(path().c_str());

@@ -100,7 +100,6 @@ class File final : public Holder {
   std::int64_t position_ = 0;
   std::int64_t end_ = 0;  // of what this rank wrote since the last flush
   bool watching_ = false;
-  int fd_ = -1;  // for the end of the process
 };
 
 }  // namespace forebay::tcio

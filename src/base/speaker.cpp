@@ -1,6 +1,7 @@
 // Looks at the environment.
 #include "base/speaker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -13,6 +14,16 @@ std::string_view from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// Whether one of the words of a list between blanks is this one.
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view next = list.substr(0, list.find(' '));
+    if (next == word) return true;
+    list.remove_prefix(std::min(next.size() + 1, list.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const char* const> rank_variables() {
@@ -23,7 +34,9 @@ std::span<const char* const> rank_variables() {
 
 bool first_by_launcher() {
   for (const char* name : rank_variables()) {
-    if (const std::string_view rank = from_environment(name); !rank.empty()) return rank == "0";
+    const std::string_view rank = from_environment(name);
+    if (rank.empty()) continue;
+    return rank == "0" || has_word(from_environment("OMPI_FIRST_RANKS"), rank);
   }
   return true;
 }

@@ -9,7 +9,8 @@ namespace forebay {
 /// which cannot have this, looks at the same ones (preload/say.cpp).
 std::span<const char* const> rank_variables();
 
-/// Whether a launcher says that this is the first rank, or nothing at all.
+/// Whether a launcher says that this is the first rank, or, of a job of several programs, that of its own; or
+/// nothing at all.
 bool first_by_launcher();
 
 /// FOREBAY_VERBOSE is set, and not to 0.

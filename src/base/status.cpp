@@ -8,7 +8,17 @@
 #include <mutex>
 #include <set>
 
+#include "base/printable.hpp"
+
 namespace forebay {
+namespace {
+
+/// One line, whatever the names in it hold.
+void say(const std::string& message) {
+  std::fprintf(stderr, "forebay: %s\n", printable(message).c_str());
+}
+
+}  // namespace
 
 Status from_errno(int err, const std::string& what) {
   Code code = Code::io;
@@ -40,7 +50,7 @@ void warn_once(const std::string& message) {
   static std::mutex mutex;
   static std::set<std::string> seen;
   const std::lock_guard<std::mutex> lock(mutex);
-  if (seen.insert(message).second) std::fprintf(stderr, "forebay: %s\n", message.c_str());
+  if (seen.insert(message).second) say(message);
 }
 
 void warn_few(const std::string& kind, const std::string& message) {
@@ -52,7 +62,7 @@ void warn_few(const std::string& kind, const std::string& message) {
     int& count = told[kind];
     if (count > few) return;
     if (++count > few) {
-      std::fprintf(stderr, "forebay: %s again; this process does not tell further ones\n", kind.c_str());
+      say(kind + " again; this process does not tell further ones");
       return;
     }
   }

@@ -15,7 +15,6 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
-#include "storage/mpiio.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -41,7 +40,6 @@ CoreFile::~CoreFile() {
   }
   state_->behind.reset();
   state_->on_node.reset();
-  if (state_->file) state_->file.reset();
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
@@ -240,7 +238,7 @@ Flush CoreFile::State::flush_over(Window& window) {
   flush.node = t.node;
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
-  flush.fill_holes = readable;
+  flush.fill_holes = readable && file.fills_holes();
   return flush;
 }
 
@@ -296,18 +294,11 @@ void CoreFile::meet() {
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
-  MPI_Offset size = 0;
-  const int error = MPI_File_get_size(state_->file.get(), &size);
-  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + path());
-  bytes = size;
-  return {};
+  return state_->file.size(bytes);
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {
-  const int error = MPI_File_set_size(state_->file.get(), bytes);
-  Status status;
-  if (error != MPI_SUCCESS) status = from_mpi(error, "cannot set the size of " + path());
-  return agree_outcome(state_->comm.get(), status);
+  return agree_outcome(state_->comm.get(), state_->file.set_size(state_->comm.get(), bytes));
 }
 
 void CoreFile::defer(Status failure) {
@@ -316,12 +307,10 @@ void CoreFile::defer(Status failure) {
 
 Status CoreFile::sync() {
   const Status flushed = flush();
-  // MPI refuses it where nothing can have been written.
-  const bool writable = (state_->options.amode & MPI_MODE_RDONLY) == 0;
-  const int error = writable ? MPI_File_sync(state_->file.get()) : MPI_SUCCESS;
+  Status synced = state_->file.sync();
   Status status = state_->deferred;
   status.update(flushed);
-  if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot sync " + path()));
+  status.update(std::move(synced));
   return agree_outcome(state_->comm.get(), status);
 }
 
@@ -332,11 +321,8 @@ Status CoreFile::close() {
   status.update(flush());
   s.behind.reset();
   s.on_node.reset();
-  s.storage.reset();
-  if (s.file) {
-    const int error = s.file.reset();
-    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + s.options.path));
-  }
+  s.storage = nullptr;
+  status.update(s.file.close());
   status = agree_outcome(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
@@ -354,7 +340,10 @@ MPI_Comm CoreFile::comm() const {
   return state_->comm.get();
 }
 MPI_File CoreFile::handle() const {
-  return state_->file.get();
+  return state_->file.handle();
+}
+int CoreFile::descriptor() const {
+  return state_->file.descriptor();
 }
 int CoreFile::rank() const {
   return mpi::rank(state_->comm.get());

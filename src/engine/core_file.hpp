@@ -14,6 +14,7 @@
 #include "base/status.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "storage/descriptors.hpp"
 
 namespace forebay {
 
@@ -37,6 +38,10 @@ struct FileOptions {
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
+  bool needs_handle = false;       ///< CoreFile::handle is asked for
+  bool needs_descriptor = false;   ///< CoreFile::descriptor is asked for, also in strict mode
+  const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
+                                       ///< was noted: it is that file which is served
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
                              ///< keeps bytes with holes between them may read, complete and write the whole
 };
@@ -134,8 +139,9 @@ class CoreFile {
   Status close();
 
   MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity); the handle's view
-                            ///< stays bytes at 0
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
+                            ///< for; the handle's view stays bytes at 0
+  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;

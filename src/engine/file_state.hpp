@@ -17,13 +17,11 @@
 #include "layout/layout.hpp"
 #include "mpi/handles.hpp"
 #include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
 inline constexpr std::int64_t kDefaultStripe = 512 << 10;
-/// "ufs:/path" is MPI-IO's way to name a driver; everybody else wants the path.
-std::string plain_path(const std::string& path);
-
 inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
 
 struct CoreFile::State {
@@ -31,31 +29,22 @@ struct CoreFile::State {
   Settings settings;
   std::shared_ptr<NodeSet> nodes;
   mpi::Comm comm;
-  mpi::File file;
-  std::unique_ptr<Storage> storage;
+  StoredFile file;
+  Storage* storage = nullptr;  ///< the file's, while it is open
   Layout layout{kDefaultStripe, kDefaultStripe, 1};
   Counters counters;
   Bypass bypass;
   Guess guess;
   Status deferred;
   bool readable = true;
-  bool local = false;  ///< the file lies on this machine, and storage goes there without detours
   // in commit mode one of these; or the first for collective writes and the second for independent ones
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
 
   // open.cpp
-  /// What a rank brings to the agreement on a file that it has opened, or not.
-  struct Offer {
-    enum : std::size_t { kWell, kStripe, kRound, kSafe, kPosix, kCount };
-    std::array<std::int64_t, kCount> values{};  ///< of which the least is taken
-    std::unique_ptr<Storage> posix;
-    std::string kind;  ///< of its file system
-    Status status;     ///< of opening it for pwrite
-  };
-  Offer offer(bool opened, bool writable);
-  Status open_storage(Offer offer);
-  Status take_posix(const std::string& path, Offer offer);
+  Layout choose_layout() const;
+  /// Collective: opens the file, and chooses how it is stored and cut.
+  Status open_stored(const StoredFile::Request& request, std::int64_t led);
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);

@@ -106,7 +106,7 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
   }
   for (const Put& put : rest) {
     if (!status.ok()) break;
-    if (local && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
+    if (file.local() && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
       on_node->segments.discard(*put.cursor);
       const std::int64_t writes = counters.writes, written = counters.written_bytes;
       status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
@@ -168,8 +168,8 @@ void CoreFile::State::meet_on_node() {
 
 void CoreFile::State::keep_independent() {
   // Without, each rank keeps its own.
-  const Status status = KeptOnNode::create(*nodes, settings, layout, plain_path(options.path), *storage,
-                                           counters, readable, options.only_writer, on_node);
+  const Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+                                           readable && file.fills_holes(), options.only_writer, on_node);
   if (status.ok()) return;
   on_node.reset();
   if (mpi::rank(comm.get()) == 0)
@@ -177,16 +177,21 @@ void CoreFile::State::keep_independent() {
 }
 
 Status CoreFile::State::start_keeping() {
-  const std::string path = plain_path(options.path);
+  const bool first = mpi::rank(comm.get()) == 0;
+  if (file.descriptor() < 0) {
+    // As the process ends there would be no way to the file.
+    if (first) warn_once("forebay_mode=strict for " + options.path + ": " + file.no_descriptor());
+    settings.mode = Mode::strict;
+    return {};
+  }
   if (options.keeping == Keeping::by_rank) {
     try {
-      behind = std::make_unique<WriteBehind>(settings, path, *storage, counters);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }
     return {};
   }
-  const bool first = mpi::rank(comm.get()) == 0;
   if (nodes->topology().nodes > 1 && !options.tells_freed_space) {
     if (first)
       warn_once("forebay_mode=commit keeps writes of " + options.driver +
@@ -194,8 +199,8 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  Status status = KeptOnNode::create(*nodes, settings, layout, path, *storage, counters,
-                                     readable, options.only_writer, on_node);
+  Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+                                     readable && file.fills_holes(), options.only_writer, on_node);
   if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());

@@ -1,9 +1,7 @@
 #include "engine/kept_on_node.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include "engine/agreement.hpp"
@@ -25,11 +23,12 @@ std::int64_t with_marks(std::int64_t bytes) {
 
 }  // namespace
 
-KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path)
+KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
+                       const StoredFile& file)
     : segments(memory.memory.at, memory.segment_bytes, count, ranks, rank),
       memory_(memory),
       path_(path),
-      fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
+      file_(file) {}
 
 std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks) {
   const std::int64_t bytes =
@@ -40,7 +39,7 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
 }
 
 Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                          const std::string& path, Storage& storage, Counters& counters, bool can_read,
+                          const std::string& path, StoredFile& file, Counters& counters, bool can_fill,
                           bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const Topology& t = nodes.topology();
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
@@ -52,7 +51,7 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   try {
     SegmentMemory* memory = nullptr;
     if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
-    out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path));
+    out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path, file));
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;
     if (t.local_rank == 0) out->segments.initialize();
@@ -60,16 +59,16 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
   }
   int locks = 0;
-  if (can_read && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
+  if (can_fill && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
-    if (status.ok()) locks = out->fd_ >= 0 && FileLock(out->fd_, 0, 1).held() ? 1 : 0;
+    if (status.ok()) locks = FileLock(file.descriptor(), 0, 1).held() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, nodes.comm());
   }
   if (status.ok()) {
     out->locks = locks != 0;
     try {
-      out->segments.attach(storage, counters, std::chrono::seconds(settings.commit_seconds),
-                           t.nodes == 1 ? can_read : out->locks, out->locks ? out->fd_ : -1);
+      out->segments.attach(file.storage(), counters, std::chrono::seconds(settings.commit_seconds),
+                           t.nodes == 1 ? can_fill : out->locks, out->locks ? file.descriptor() : -1);
     } catch (const std::bad_alloc&) {
       status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
     }
@@ -80,7 +79,6 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
 
 KeptOnNode::~KeptOnNode() {
   unwatch(*this);
-  if (fd_ >= 0) ::close(fd_);
   memory_.leased = false;
 }
 
@@ -97,11 +95,12 @@ Status KeptOnNode::put(const Put& put) {
 void KeptOnNode::write_out(bool in_signal) noexcept {
   if (segments.kept() == 0) return;
   if (in_signal) {
-    if (!segments.write_out_in_signal(fd_) || !raise_count(fd_, count_at_exit)) say_not_written(path_.c_str());
+    if (!segments.write_out_in_signal(file_.descriptor()) || !raise_count(file_.descriptor(), count_at_exit))
+      say_not_written(path_.c_str());
     return;
   }
   Status status = segments.drain();
-  if (status.ok() && !raise_count(fd_, count_at_exit))
+  if (status.ok() && !raise_count(file_.descriptor(), count_at_exit))
     status = from_errno(errno, "cannot write the number of records of " + path_);
   if (!status.ok()) warn_once("as the program ended: " + status.message());
 }

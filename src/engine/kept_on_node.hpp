@@ -12,17 +12,17 @@
 #include "engine/termination.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
-#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. `can_read`: the file, so that holes in what is kept can be filled;
-  /// on several nodes only where they are the `only_writer` and lock what they write. Code::no_shared_memory
-  /// where a node has none.
+  /// Collective over the node set's ranks. The file has a descriptor and outlives this. `can_fill`: holes in
+  /// what is kept, from the file; on several nodes only where they are the `only_writer` and lock what they
+  /// write. Code::no_shared_memory where a node has none.
   static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, Storage& storage, Counters& counters, bool can_read,
+                       const std::string& path, StoredFile& file, Counters& counters, bool can_fill,
                        bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
@@ -51,11 +51,12 @@ class KeptOnNode final : public Holder {
   bool resting = false;
 
  private:
-  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path);
+  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
+             const StoredFile& file);
 
   SegmentMemory& memory_;
   std::string path_;
-  int fd_;  // for the end of the process: by then the name may be another file's
+  const StoredFile& file_;
   std::int64_t most_ = 0;
   bool watching_ = false;
   Counters* counters_ = nullptr;

@@ -78,7 +78,7 @@ Status CoreFile::read_all(std::span<const Get> gets) {
     }
     const StageTimer timer(s.counters, Stage::walk);
     direct =
-        Bypass::take_out(rest, s.local ? kLongOnLocal : s.settings.bypass_bytes, s.local ? kFewOnLocal : 0);
+        Bypass::take_out(rest, s.file.local() ? kLongOnLocal : s.settings.bypass_bytes, s.file.local() ? kFewOnLocal : 0);
   } catch (const std::bad_alloc&) {
     mine = {Code::no_memory, "no memory for a collective read of " + s.options.path};
     rest.clear();
@@ -126,7 +126,7 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
   }
   if (agreed[kFirst] != kNoOffset && window != nullptr) {
     const Extent hull{agreed[kFirst], ~agreed[kEnd]};
-    FetchRun run(flush_over(*window), gets, local ? kGapOnLocal : kGap);
+    FetchRun run(flush_over(*window), gets, file.local() ? kGapOnLocal : kGap);
     if (nodes->topology().nodes == 1 && bytes >= hull.size() / kSparse) {
       mine.update(run.run_whole(hull));
     } else {

@@ -1,7 +1,9 @@
 // Hints from MPI_Info, from the call and from the environment, the later over the earlier.
 #include <array>
+#include <cstdlib>
 #include <string>
 
+#include "base/environment.hpp"
 #include "base/hints.hpp"
 #include "engine/core_file.hpp"
 
@@ -9,6 +11,10 @@ namespace forebay {
 
 Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings) {
   settings = Settings{};
+  // `forebay run`, which sets that variable, has told already.
+  if (warn && std::getenv("FOREBAY_LIBDIR") == nullptr) {
+    for (const std::string& remark : variables_without_meaning()) warn_once(remark);
+  }
   if (info != MPI_INFO_NULL) {
     int keys = 0;
     MPI_Info_get_nkeys(info, &keys);

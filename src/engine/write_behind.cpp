@@ -2,9 +2,6 @@
 // theirs.
 #include "engine/write_behind.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -40,27 +37,21 @@ constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 }  // namespace
 
-std::int64_t pool_bound(const Settings& settings) {
-  return settings.pool_bytes > 0 ? settings.pool_bytes : settings.memory_bytes / 4;
-}
-
 std::int64_t most_of_small_call(const Settings& settings) {
   return std::max(kSmallCall, pool_bound(settings) / 16);
 }
 
-WriteBehind::WriteBehind(const Settings& settings, const std::string& path, Storage& storage,
-                         Counters& counters)
+WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path,
+                         Storage& storage, Counters& counters)
     : pool(pool_bound(settings)),
       path_(path),
-      fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)),
-      local_(local_file_system(path)),
+      file_(file),
       storage_(storage),
       counters_(counters),
       most_age_(std::chrono::seconds(settings.commit_seconds)) {}
 
 WriteBehind::~WriteBehind() {
   unwatch(*this);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 void WriteBehind::keep() {
@@ -103,12 +94,12 @@ Status WriteBehind::write_all(Storage& storage) {
 void WriteBehind::write_out(bool in_signal) noexcept {
   if (pool.empty()) return;
   if (in_signal) {
-    write_out_in_signal(fd_, path_.c_str(), local_, pool, count);
+    write_out_in_signal(file_.descriptor(), path_.c_str(), file_.system().local, pool, count);
     return;
   }
   try {
     Status status = write_all(storage_);
-    if (status.ok() && !raise_count(fd_, count))
+    if (status.ok() && !raise_count(file_.descriptor(), count))
       status = from_errno(errno, "cannot write the number of records of " + path_);
     if (status.ok()) {
       pool.clear();
@@ -116,7 +107,7 @@ void WriteBehind::write_out(bool in_signal) noexcept {
       warn_once("as the program ended: " + status.message());
     }
   } catch (const std::bad_alloc&) {
-    write_out_in_signal(fd_, path_.c_str(), local_, pool, count);
+    write_out_in_signal(file_.descriptor(), path_.c_str(), file_.system().local, pool, count);
   }
 }
 

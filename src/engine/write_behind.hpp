@@ -6,19 +6,19 @@
 #include <string>
 
 #include "base/counters.hpp"
+#include "base/memory_account.hpp"
 #include "base/settings.hpp"
 #include "engine/bypass.hpp"
 #include "engine/termination.hpp"
 #include "request/extent_set.hpp"
 #include "request/pool.hpp"
-#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
-/// What a rank may keep, in bytes, and how much of that a collective call may have from a rank to be kept:
-/// more pays for a flush of its own, since one copy more of its bytes costs what merging it would save
-/// (measured on one node).
-std::int64_t pool_bound(const Settings& settings);
+/// How much of what a rank may keep (pool_bound) a collective call may have from a rank to be kept: more pays
+/// for a flush of its own, since one copy more of its bytes costs what merging it would save (measured on one
+/// node).
 std::int64_t most_of_small_call(const Settings& settings);
 
 /// A number in the file that counts what is kept: big-endian, `width` bytes.
@@ -30,8 +30,9 @@ struct CountAtExit {
 
 class WriteBehind final : public Holder {
  public:
-  /// Storage and counters are the file's, and outlive this.
-  WriteBehind(const Settings& settings, const std::string& path, Storage& storage, Counters& counters);
+  /// File, storage and counters outlive this. The file has a descriptor.
+  WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path, Storage& storage,
+              Counters& counters);
   ~WriteBehind() override;
 
   /// Keeps what was staged.
@@ -58,8 +59,7 @@ class WriteBehind final : public Holder {
   Status write_all(Storage& storage);
 
   std::string path_;
-  int fd_;  // for the end of the process: by then the name may be another file's
-  bool local_;
+  const StoredFile& file_;
   Storage& storage_;
   Counters& counters_;
   Bypass bypass_;

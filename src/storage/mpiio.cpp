@@ -14,7 +14,8 @@ constexpr std::int64_t kMostPerCall = std::int64_t{1} << 30;
 
 class MpiioStorage final : public Storage {
  public:
-  MpiioStorage(MPI_File file, std::string path) : file_(file), path_(std::move(path)) {}
+  MpiioStorage(MPI_File file, std::string path, int descriptor)
+      : file_(file), path_(std::move(path)), descriptor_(descriptor) {}
 
   Status write(std::span<const Piece> pieces) override {
     for (const Piece& piece : pieces) {
@@ -56,7 +57,7 @@ class MpiioStorage final : public Storage {
   Status failed_write(int error, std::int64_t offset, std::int64_t length) const {
     Status status = from_mpi(error, range_message("write", path_, offset, length));
     struct statvfs info{};
-    if (::statvfs(path_.c_str(), &info) != 0) return status;
+    if (descriptor_ < 0 || ::fstatvfs(descriptor_, &info) != 0) return status;
     const auto left = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
     if (left >= length && status.code() != Code::no_space) return status;
     return {Code::no_space, range_message("write", path_, offset, length) +
@@ -66,12 +67,13 @@ class MpiioStorage final : public Storage {
 
   MPI_File file_;
   std::string path_;
+  int descriptor_;
 };
 
 }  // namespace
 
-std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path) {
-  return std::make_unique<MpiioStorage>(file, std::move(path));
+std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path, int descriptor) {
+  return std::make_unique<MpiioStorage>(file, std::move(path), descriptor);
 }
 
 Status from_mpi(int error, const std::string& what) {

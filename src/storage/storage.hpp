@@ -30,19 +30,9 @@ class Storage {
   virtual Status read(std::int64_t offset, std::byte* data, std::int64_t length) = 0;
 };
 
-/// POSIX descriptor, opened here and closed with it. For file systems that are coherent between writers.
-Status open_posix_storage(const std::string& path, bool writable, std::unique_ptr<Storage>& out);
-
-/// Whether statfs says that `path` lies on a file system known to be coherent between writers (ext, xfs,
-/// btrfs, tmpfs, Lustre, GPFS, …; not NFS). `kind` gets a name for messages.
-bool coherent_file_system(const std::string& path, std::string& kind);
-
-/// Whether it lies on a file system that only this machine writes, so that its page cache is the file.
-bool local_file_system(const std::string& path);
-
-/// The unit in which the file system of `path` likes to be written (st_blksize: the wsize of NFS, the block
-/// of GPFS, a multiple of Lustre's stripe), or 0 where it names none or only its page or block.
-std::int64_t preferred_unit(const std::string& path);
+/// By pwrite and pread on a descriptor that stays the caller's. For file systems that are coherent between
+/// writers.
+std::unique_ptr<Storage> make_posix_storage(int descriptor, std::string path);
 
 /// Fails on purpose: every write after `bytes` bytes were written ends with an injected error.
 std::unique_ptr<Storage> make_failing_storage(std::unique_ptr<Storage> below, std::string path,

@@ -42,7 +42,7 @@ class NodeSegmentsTest : public testing::Test {
     ASSERT_NE(memory_, MAP_FAILED);
     fd_ = ::mkstemp(path_.data());
     ASSERT_GE(fd_, 0);
-    ASSERT_TRUE(open_posix_storage(path_, true, storage_).ok());
+    storage_ = make_posix_storage(fd_, path_);
     segments_ = std::make_unique<NodeSegments>(memory_, kBytes, kCount, 2, 0);
     segments_->initialize();
     segments_->attach(*storage_, counters_, std::chrono::seconds(100));

@@ -147,6 +147,23 @@ TEST(Hdf5Shim, AMissingDriverIsSaid) {
                   "forebay: HDF5 runs on its stock driver: there is no libforebay_hdf5.so in [^\n]*\n"));
 }
 
+TEST(Shim, DriversComeFromWholePathsThatOthersMayNotChange) {
+  namespace fs = std::filesystem;
+  Trial t = run_fake({LINKED, "h5set"}, "drivers", {{"FOREBAY_LIBDIR", "drivers:./drivers:"}});
+  EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
+  EXPECT_THAT(t.errors, HasSubstr("which is not a whole path\n"));
+  const std::string open = FAKES "/open";
+  fs::create_directories(open);
+  fs::permissions(open, fs::perms::all);
+  fs::copy_file(FAKES "/drivers/libforebay_hdf5.so", open + "/libforebay_hdf5.so",
+                fs::copy_options::overwrite_existing);
+  t = run_fake({LINKED, "h5set"}, "drivers", {{"FOREBAY_LIBDIR", open}});
+  EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
+  EXPECT_EQ(t.errors, "forebay: HDF5 runs on its stock driver: " + open +
+                          "/libforebay_hdf5.so is not loaded, since others may change " + open + "\n");
+  fs::remove_all(open);
+}
+
 TEST(PnetcdfShim, TheDriverAnswersForEveryFile) {
   const Trial t = run_fake({LINKED, "nccreate", "ncopen", "ncwrite"});
   EXPECT_EQ(t.output,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "announce.hpp"
 #include "human.hpp"
 #include "program_check.hpp"
 #include "report/report.hpp"
@@ -140,15 +141,51 @@ TEST_F(RunCommand, AWrongHintStopsItAndNamesTheNearOnes) {
   EXPECT_FALSE(fs::exists(*this / "ran"));
 }
 
-TEST_F(RunCommand, OneRankTellsOfAWrongHintAndAllStop) {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const Outcome first = forebay_with({{variable, "0"}}, {"run", "--hints", "x", "true"});
-    const Outcome other = forebay_with({{variable, "5"}}, {"run", "--hints", "x", "true"});
-    EXPECT_EQ(first.status, 2);
-    EXPECT_EQ(other.status, 2);
-    EXPECT_NE(first.errors, "");
-    EXPECT_EQ(other.errors, "") << variable;
+// Any rank may be the only one that cannot become its program.
+TEST_F(RunCommand, WhicheverRankFailsTells) {
+  std::ofstream(*this / "data") << "no program";
+  std::ofstream(*this / "script") << "#!/no/such/shell\n";
+  chmod((*this / "script").c_str(), 0700);
+  const std::vector<std::pair<std::vector<std::string>, int>> failing{
+      {{"run", "--hints", "forebay_mod=x", "true"}, 2}, {{"run", "--mode", "comit", "true"}, 2},
+      {{"run", "--stat", "x", "true"}, 2},              {{"run"}, 2},
+      {{"run", "./no_such_program"}, 127},              {{"run", *this / "data"}, 126},
+      {{"run", *this / "script"}, 127},
+  };
+  for (const auto& [arguments, status] : failing) {
+    for (const char* rank : {"0", "5"}) {
+      const Outcome outcome = forebay_with({{"PMIX_RANK", rank}, {"PMIX_NAMESPACE", folder_}}, arguments);
+      EXPECT_EQ(outcome.status, status);
+      EXPECT_THAT(outcome.errors, testing::MatchesRegex("forebay: [^\n]*\n")) << arguments.back();
+    }
   }
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
+    EXPECT_NE(forebay_with({{variable, "5"}}, {"run", "--hints", "x", "true"}).errors, "") << variable;
+}
+
+TEST(Announce, OneOfThoseThatHaveTheSameToSaySpeaks) {
+  const std::string topic = "a test of " + std::to_string(getpid());
+  {
+    Spokesman first(topic);
+    EXPECT_TRUE(first.has_the_word());
+    EXPECT_TRUE(Spokesman(topic + " and another one").has_the_word());
+    first.spoken();
+    EXPECT_FALSE(Spokesman(topic).has_the_word());
+    EXPECT_FALSE(Spokesman(topic).has_the_word());
+  }
+  EXPECT_TRUE(Spokesman(topic).has_the_word()) << "it is gone, and may have been ended before it spoke";
+}
+
+TEST(Announce, WhoIsNotHeardIsNotWaitedForLong) {
+  const std::string topic = "a silent one of " + std::to_string(getpid());
+  const Spokesman silent(topic);
+  EXPECT_TRUE(Spokesman(topic).has_the_word());
+}
+
+TEST_F(RunCommand, NamesInMessagesAreOneLineOfText) {
+  const std::string name = "./mo\ndel\x1b[31m\xff\xc3\xbc\x7f";
+  EXPECT_EQ(forebay_command({"run", name}).errors,
+            "forebay: cannot find the program ./mo\\ndel\\x1b[31m\\xff\xc3\xbc\\x7f\n");
 }
 
 TEST_F(RunCommand, AMissingProgramIsTold) {
@@ -231,11 +268,90 @@ TEST_F(RunCommand, FoldersWithoutADropinAreTold) {
   EXPECT_EQ(forebay_with(second, {"run", "true"}).errors, "");
 }
 
+// An empty entry of a search path, or a relative one, is whatever folder the program happens to be in.
+TEST_F(RunCommand, WholePathsAloneLeadAProgramToDropins) {
+  fs::create_directory(*this / "site");
+  std::ofstream(*this / "site/libpnetcdf.so.6") << "a library";
+  const auto path = [&](const std::string& dropin, const std::string& libraries) {
+    const Outcome outcome =
+        forebay_with({{"FOREBAY_DROPIN", dropin}, {"LD_LIBRARY_PATH", libraries}}, {"run", PRINTS_PATH});
+    EXPECT_EQ(outcome.status, 0);
+    return outcome.output;
+  };
+  const std::string site = *this / "site";
+  EXPECT_EQ(path(site, ""), site + "\n");
+  EXPECT_EQ(path(site + ":", ""), site + "\n");
+  EXPECT_EQ(path(":" + site + "::", "/a"), site + ":/a\n");
+  EXPECT_EQ(path(site, "/a:"), site + ":/a:\n") << "what the user's own has is the user's";
+  const Outcome relative = forebay_with({{"FOREBAY_DROPIN", "lib"}}, {"run", "true"});
+  EXPECT_EQ(relative.status, 0);
+  EXPECT_EQ(relative.errors,
+            "forebay: FOREBAY_DROPIN: lib is left out: lib is not a whole path (it has to begin with a /)\n");
+}
+
+TEST_F(RunCommand, WhatOthersMayChangeIsNotLoaded) {
+  fs::create_directory(*this / "site");
+  std::ofstream(*this / "site/libpnetcdf.so.6") << "a library";
+  chmod((*this / "site").c_str(), 0777);
+  const Outcome outcome =
+      forebay_with({{"FOREBAY_DROPIN", *this / "site"}, {"LD_LIBRARY_PATH", "/a"}}, {"run", PRINTS_PATH});
+  EXPECT_EQ(outcome.output, "/a\n");
+  EXPECT_EQ(outcome.errors, "forebay: FOREBAY_DROPIN: " + *this / "site" + " is left out: others may change " +
+                                *this / "site" + "\n");
+}
+
+/// The command as it is installed, as a hard link: there is no telling it from that of the build by its file.
+class Installed : public testing::Test {
+ protected:
+  Installed() {
+    fs::remove_all(prefix_);
+    fs::create_directories(prefix_ + "/bin");
+    fs::create_directories(prefix_ + "/" LIBRARY_FOLDER "/forebay");
+    fs::create_hard_link(FOREBAY, prefix_ + "/bin/forebay");
+    fs::copy(SHIM, shim_);
+  }
+  ~Installed() override { fs::remove_all(prefix_); }
+  Outcome run() const {
+    auto environment = current_environment();
+    for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR"}) environment.erase(name);
+    return run_program({prefix_ + "/bin/forebay", "run", "env"}, environment, std::chrono::seconds(60));
+  }
+  const std::string prefix_ = WORK "/prefix-" + std::to_string(getpid());
+  const std::string shim_ = prefix_ + "/" LIBRARY_FOLDER "/forebay/libforebay_preload.so";
+};
+
+TEST_F(Installed, ItNeverLooksAtTheBuildFolder) {
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("LD_PRELOAD=" + shim_ + "\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_LIBDIR=" + prefix_));
+  EXPECT_THAT(outcome.output, Not(HasSubstr(SHIM)));
+}
+
+TEST_F(Installed, FoldersThatAllMayWriteToAreRefused) {
+  const std::string folder = fs::path(shim_).parent_path().string();
+  chmod(folder.c_str(), 0777);
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("forebay: others may change " + folder),
+                                             HasSubstr("would be loaded")));
+  EXPECT_EQ(outcome.output, "");
+}
+
 TEST_F(RunCommand, MisspeltVariablesAreTold) {
   EXPECT_EQ(forebay_with({{"FOREBAY_DROPINS", "/x"}}, {"run", "true"}).errors,
             "forebay: FOREBAY_DROPINS is set and has no meaning; is FOREBAY_DROPIN meant?\n");
   EXPECT_THAT(forebay_with({{"FOREBAY_HINT", "x=1"}}, {"run", "true"}).errors,
               HasSubstr("is FOREBAY_HINTS meant?"));
+  const std::map<std::string, std::string> tried{{"FOREBAY_MODE", "FOREBAY_HINTS=forebay_mode=commit"},
+                                                 {"forebay_mode", "FOREBAY_HINTS=forebay_mode=commit"},
+                                                 {"FOREBAY_POOL_BYTE", "FOREBAY_HINTS=forebay_pool_bytes=commit"},
+                                                 {"FOREBAY_DISABLE", "FOREBAY_ENABLE=off"},
+                                                 {"FOREBAY_DEBUG", "FOREBAY_VERBOSE=1"}};
+  for (const auto& [name, meant] : tried) {
+    EXPECT_EQ(forebay_with({{name, "commit"}}, {"run", "true"}).errors,
+              "forebay: " + name + " is set and has no meaning; is " + meant + " meant?\n");
+  }
   // What sites call their own.
   EXPECT_EQ(
       forebay_with({{"FOREBAY_ROOT", "/x"}, {"FOREBAY_LIB", "/x"}, {"FOREBAY_VERSION", "1"}}, {"run", "true"})

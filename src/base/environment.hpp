@@ -1,0 +1,14 @@
+// Variables of the environment that look like Forebay's and are not: they would have no effect, and nothing
+// would tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace forebay {
+
+/// A sentence for each, saying what may have been meant. A site's own names (FOREBAY_ROOT, …) are passed
+/// over.
+std::vector<std::string> variables_without_meaning();
+
+}  // namespace forebay

@@ -1,0 +1,362 @@
+// Opening once, finding out which file that was, and choosing how to write it.
+#include "storage/stored_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "storage/mpiio.hpp"
+
+namespace forebay {
+namespace {
+
+// Of which the least is taken; the complement of a value gives the most.
+enum Offered : std::size_t {
+  kWell,
+  kLocal,
+  kCoherent,
+  kKnown,
+  kUsable,
+  kDevice,
+  kNotDevice,
+  kInode,
+  kNotInode,
+  kNotProven,
+  kOwn,
+  kOffered
+};
+static_assert(kOffered == StoredFile::kOffer);
+
+// What rank 0 says to the others before they open.
+enum Led : std::int64_t { kByMpi, kByName, kFailed };
+
+int flags_of(int amode) {
+  const int access = (amode & MPI_MODE_RDONLY) != 0   ? O_RDONLY
+                     : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
+                                                      : O_RDWR;
+  return access | O_CLOEXEC;
+}
+
+int open_file(const std::string& name, int flags) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(name.c_str(), flags, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+// MPI-IO libraries need a few at a time.
+bool descriptors_left() {
+  constexpr int few = 3;
+  std::vector<int> taken;
+  while (static_cast<int>(taken.size()) < few) {
+    const int descriptor = ::open("/", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) break;
+    taken.push_back(descriptor);
+  }
+  for (const int descriptor : taken) ::close(descriptor);
+  return static_cast<int>(taken.size()) == few;
+}
+
+// Where MPI-IO only says that it failed, the system knows more.
+Status failed_open(int error, const std::string& path, int amode) {
+  const std::string what = "cannot open " + path;
+  if (!descriptors_left()) return from_errno(EMFILE, what);
+  Status status = from_mpi(error, what);
+  if (status.code() != Code::mpi || may_have_prefix(path)) return status;
+  const int descriptor = open_file(path, flags_of(amode));
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    return status;
+  }
+  const bool may_be_missing = errno == ENOENT && (amode & MPI_MODE_CREATE) != 0;
+  if (!may_be_missing) return from_errno(errno, what);
+  if (::access(folder_of(path).c_str(), W_OK | X_OK) != 0) return from_errno(errno, what);
+  return status;
+}
+
+bool same(std::span<const std::int64_t> least, Offered value, Offered complement) {
+  return least[value] == ~least[complement];
+}
+
+}  // namespace
+
+StoredFile::~StoredFile() {
+  drop_descriptor();
+}
+
+void StoredFile::drop_descriptor() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+// ---- opening ----
+
+// A name that means one file only, on a file system where MPI-IO could do nothing that open(2) does not.
+bool StoredFile::by_name(const Request& request, const Settings& settings) const {
+  const bool posix =
+      settings.storage == StorageKind::automatic || settings.storage == StorageKind::posix;
+  constexpr int more_than_open = MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL |
+                                 MPI_MODE_APPEND;
+  return posix && !request.needs_handle && request.opened == nullptr && !may_have_prefix(request.path) &&
+         (request.amode & more_than_open) == 0;
+}
+
+std::int64_t StoredFile::lead(const Request& request, const Settings& settings) {
+  if (!by_name(request, settings)) return kByMpi;
+  const int flags = flags_of(request.amode);
+  const bool makes = (request.amode & MPI_MODE_CREATE) != 0;
+  const bool only_makes = makes && (request.amode & MPI_MODE_EXCL) != 0;
+  if (!only_makes) descriptor_ = open_file(request.path, flags);
+  const int error = errno;
+  if (descriptor_ >= 0) {
+    if (file_system_of(descriptor_).local) return kByName;
+    drop_descriptor();
+    return kByMpi;
+  }
+  if (only_makes || (makes && error == ENOENT)) {
+    if (!file_system_at(folder_of(request.path)).local) return kByMpi;
+    descriptor_ = open_file(request.path, flags | O_CREAT | (only_makes ? O_EXCL : 0));
+    if (descriptor_ >= 0) return kByName;
+  } else {
+    errno = error;
+  }
+  status_ = from_errno(errno, "cannot open " + request.path);
+  return kFailed;
+}
+
+void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led) {
+  request_ = request;
+  wanted_ = settings.storage;
+  own_ = led == kByName;
+  if (led == kFailed) {
+    status_.update({Code::peer, "rank 0 cannot open " + request.path});
+  } else if (own_) {
+    if (descriptor_ < 0) open_own(request.path);
+    if (descriptor_ < 0) return;
+    known_ = proven_ = id_of(descriptor_, id_);
+    system_ = file_system_of(descriptor_);
+  } else if (request.opened != nullptr) {
+    identify(*request.opened);
+  } else {
+    const BeforeOpen before(request.path);
+    open_by_mpi(comm, request.amode);
+    if (status_.ok()) identify(before);
+  }
+}
+
+void StoredFile::open_own(const std::string& name) {
+  descriptor_ = open_file(name, flags_of(request_.amode));
+  if (descriptor_ < 0) status_ = from_errno(errno, "cannot open " + name);
+}
+
+void StoredFile::open_by_mpi(MPI_Comm comm, int amode) {
+  const int error = MPI_File_open(comm, request_.path.c_str(), amode, request_.info, handle_.address());
+  if (error == MPI_SUCCESS) return;
+  *handle_.address() = MPI_FILE_NULL;
+  status_ = failed_open(error, request_.path, amode);
+}
+
+// A descriptor of the file that has been opened, where one is of use.
+void StoredFile::identify(const BeforeOpen& before) {
+  const BeforeOpen::Found found = before.find();
+  known_ = !found.name.empty();
+  if (!known_) {
+    no_descriptor_ = "it cannot be told which file MPI-IO has opened";
+    return;
+  }
+  id_ = found.id;
+  theirs_ = found.descriptor;
+  proven_ = theirs_ >= 0;
+  system_ = proven_ ? file_system_of(theirs_) : file_system_at(found.name);
+  const bool useful = wanted_ == StorageKind::posix       ? system_.coherent
+                      : wanted_ == StorageKind::automatic ? system_.local
+                                                          : false;
+  if (!useful && !request_.needs_descriptor) return;
+  descriptor_ = open_file(found.name, flags_of(request_.amode));
+  FileId ours;
+  if (descriptor_ < 0) {
+    no_descriptor_ = from_errno(errno, "cannot open " + found.name).message();
+  } else if (!id_of(descriptor_, ours) || ours != id_) {
+    no_descriptor_ = "its name is another file's now";
+    drop_descriptor();
+    known_ = proven_ = false;
+  }
+}
+
+// ---- agreeing ----
+
+void StoredFile::offer(std::span<std::int64_t> values) const {
+  values[kWell] = status_.ok() ? 1 : 0;
+  values[kLocal] = known_ && system_.local ? 1 : 0;
+  values[kCoherent] = known_ && system_.coherent ? 1 : 0;
+  values[kKnown] = known_ ? 1 : 0;
+  values[kUsable] = descriptor_ >= 0 ? 1 : 0;
+  values[kDevice] = static_cast<std::int64_t>(id_.device);
+  values[kNotDevice] = ~values[kDevice];
+  values[kInode] = static_cast<std::int64_t>(id_.inode);
+  values[kNotInode] = ~values[kInode];
+  values[kNotProven] = proven_ ? ~1 : ~0;
+  values[kOwn] = own_ ? 1 : 0;
+}
+
+bool StoredFile::opened(std::span<const std::int64_t> least) {
+  return least[kWell] != 0;
+}
+
+void StoredFile::give_up() {
+  (void)handle_.release();  // closing is collective, and some have nothing to close
+  drop_descriptor();
+}
+
+// Whether ranks of one node have different files; only where not all have the same.
+bool StoredFile::others_on_node(MPI_Comm comm, int node) const {
+  struct Who {
+    std::int64_t node;
+    FileId id;
+  };
+  const Who mine{node, id_};
+  std::vector<Who> all(static_cast<std::size_t>(mpi::size(comm)));
+  MPI_Allgather(&mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(), static_cast<int>(sizeof mine),
+                MPI_BYTE, comm);
+  return std::any_of(all.begin(), all.end(), [&](const Who& a) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Who& b) { return a.node == b.node && a.id != b.id; });
+  });
+}
+
+// All ranks one way: never both on one file. By pwrite where that is wanted, or where it is safe for certain
+// and so nothing is lost by it: MPI-IO libraries lock and unlock at each write.
+Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings,
+                          std::span<const std::int64_t> least) {
+  const bool known = least[kKnown] != 0;
+  const bool one_inode = known && same(least, kInode, kNotInode);
+  const bool one_mount = one_inode && same(least, kDevice, kNotDevice);
+  if (known && !one_mount && (nodes == 1 || others_on_node(comm, node))) {
+    drop_descriptor();
+    return {Code::unsupported, "the ranks of one machine have opened different files as " + request_.path +
+                                   ": are they in different folders?"};
+  }
+  // On several machines the same file system may have different numbers.
+  const bool local = least[kLocal] != 0, coherent = least[kCoherent] != 0;
+  const bool told = least[kNotProven] != ~0 && (one_mount || (one_inode && coherent && !local));
+  const bool usable = told && least[kUsable] != 0;
+  const bool chosen = wanted_ == StorageKind::posix;
+  const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
+  if (chosen && !posix && mpi::rank(comm) == 0) {
+    warn_once("forebay_storage=posix: " + request_.path + " goes through MPI-IO all the same: " +
+              (!coherent ? std::string("that is not safe on this file system (") + system_.name + ")"
+               : !no_descriptor_.empty() ? no_descriptor_
+                                         : "not all ranks can open it by its name"));
+  }
+  if (!usable && no_descriptor_.empty()) no_descriptor_ = "not all ranks can open it by its name";
+  if (!usable || (!posix && !request_.needs_descriptor)) drop_descriptor();
+  decide_on_holes(settings, nodes, least);
+  posix_ = posix;
+  if (!posix) {
+    if (Status status = go_through_mpi(comm); !status.ok()) return status;
+    storage_ = make_mpiio_storage(handle_.get(), request_.path, descriptor_ >= 0 ? descriptor_ : theirs_);
+  } else {
+    storage_ = make_posix_storage(descriptor_, request_.path);
+    local_ = nodes == 1 && local;
+  }
+  if (wanted_ == StorageKind::automatic || chosen)
+    settings.storage = posix ? StorageKind::posix : StorageKind::mpiio;
+  request_.info = MPI_INFO_NULL;  // the caller's, as is the other
+  request_.opened = nullptr;
+  const int rank = mpi::rank(comm);
+  if (settings.storage == StorageKind::failing && (settings.fail_rank < 0 || settings.fail_rank == rank))
+    storage_ = make_failing_storage(std::move(storage_), request_.path, settings.fail_after_bytes);
+  if (settings.delay_usec > 0) {
+    storage_ =
+        make_delayed_storage(std::move(storage_), settings.delay_usec, static_cast<unsigned>(rank + 1));
+  }
+  return {};
+}
+
+// With the handle that is there, or one that is made now.
+Status StoredFile::go_through_mpi(MPI_Comm comm) {
+  if (handle_) return {};
+  const FileId before = id_;
+  const bool was_known = known_ && proven_;
+  const BeforeOpen noted(request_.path);
+  // What had to be made has been.
+  open_by_mpi(comm, request_.amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL));
+  if (!status_.ok()) return status_;
+  FileId now;
+  const BeforeOpen::Found found = noted.find();
+  theirs_ = found.descriptor;
+  if (was_known && id_of(theirs_, now) && now != before)
+    return {Code::unsupported, "MPI-IO takes " + request_.path + " for another file"};
+  return {};
+}
+
+// A hole is completed with what the file holds there, and written again: where another rank's bytes may not
+// be seen yet, they would be lost.
+void StoredFile::decide_on_holes(const Settings&, int nodes, std::span<const std::int64_t> least) {
+  (void)nodes;
+  (void)least;
+  fills_holes_ = true;
+}
+
+// ---- the open file ----
+
+std::int64_t StoredFile::preferred_unit() const {
+  if (descriptor_ >= 0) return forebay::preferred_unit(descriptor_);
+  return theirs_ >= 0 ? forebay::preferred_unit(theirs_) : 0;
+}
+
+Status StoredFile::size(std::int64_t& bytes) const {
+  if (posix_) {
+    struct stat info{};
+    if (::fstat(descriptor_, &info) != 0)
+      return from_errno(errno, "cannot find the size of " + request_.path);
+    bytes = static_cast<std::int64_t>(info.st_size);
+    return {};
+  }
+  MPI_Offset size = 0;
+  const int error = MPI_File_get_size(handle_.get(), &size);
+  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + request_.path);
+  bytes = size;
+  return {};
+}
+
+Status StoredFile::set_size(MPI_Comm comm, std::int64_t bytes) {
+  const std::string what = "cannot set the size of " + request_.path;
+  if (!posix_) {
+    const int error = MPI_File_set_size(handle_.get(), bytes);
+    return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
+  }
+  if (mpi::rank(comm) != 0 || ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0) return {};
+  return from_errno(errno, what);
+}
+
+Status StoredFile::sync() {
+  // MPI refuses it where nothing can have been written.
+  if ((request_.amode & MPI_MODE_RDONLY) != 0) return {};
+  const std::string what = "cannot sync " + request_.path;
+  if (!posix_) {
+    const int error = MPI_File_sync(handle_.get());
+    return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
+  }
+  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, what);
+}
+
+Status StoredFile::close() {
+  Status status;
+  storage_.reset();
+  // What a file system says late, it says here.
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+    status = from_errno(errno, "cannot close " + request_.path);
+  if (handle_) {
+    const int error = handle_.reset();
+    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + request_.path));
+  }
+  return status;
+}
+
+}  // namespace forebay

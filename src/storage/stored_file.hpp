@@ -1,0 +1,115 @@
+// The file of one communicator's ranks, from open to close.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/settings.hpp"
+#include "base/status.hpp"
+#include "mpi/handles.hpp"
+#include "storage/descriptors.hpp"
+#include "storage/file_system.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+/// Holds all there is of one open file on this rank: MPI-IO's handle where somebody needs one, and at most
+/// one descriptor of ours, which is of the file that MPI-IO (or the library that opened it before) has open:
+/// device and inode say so. After the open no name is looked at again.
+///
+/// Opening is done in steps, so that what its ranks have to agree on travels with what the caller has them
+/// agree on: lead() on rank 0, whose outcome all ranks give to open(), then offer() into a reduction to the
+/// least, then settle() with its result.
+class StoredFile {
+ public:
+  struct Request {
+    std::string path;
+    int amode = MPI_MODE_RDWR;
+    MPI_Info info = MPI_INFO_NULL;
+    bool needs_handle = false;      ///< MPI-IO opens it in any case
+    bool needs_descriptor = false;  ///< wanted for the end of the process
+    const BeforeOpen* opened = nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
+  };
+
+  StoredFile() = default;
+  StoredFile(const StoredFile&) = delete;
+  StoredFile& operator=(const StoredFile&) = delete;
+  ~StoredFile();
+
+  /// Rank 0, before the others open: makes the file where it has to be made and MPI-IO is not needed for it.
+  std::int64_t lead(const Request& request, const Settings& settings);
+  /// All ranks, with rank 0's settings. Failures go into the offer.
+  void open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led);
+
+  static constexpr std::size_t kOffer = 11;
+  void offer(std::span<std::int64_t> values) const;
+  /// What failed on this rank so far.
+  const Status& status() const { return status_; }
+  /// Whether all ranks have opened it.
+  static bool opened(std::span<const std::int64_t> least);
+  /// Collective, where all have: how it is stored. Where this is not ok on a rank, the others are to hear of
+  /// it from the caller.
+  Status settle(MPI_Comm comm, int node, int nodes, Settings& settings, std::span<const std::int64_t> least);
+  /// Instead of settle() where some rank has not opened it: nothing collective is possible.
+  void give_up();
+
+  Storage& storage() { return *storage_; }
+  /// Opens and closes what settle() gave, in one step; null before and after.
+  bool is_open() const { return storage_ != nullptr; }
+
+  /// Null unless it was asked for, or storage is MPI-IO.
+  MPI_File handle() const { return handle_.get(); }
+  /// Ours, of this file; on all ranks or on none, where it is -1.
+  int descriptor() const { return descriptor_; }
+  /// Why there is none.
+  const std::string& no_descriptor() const { return no_descriptor_; }
+  /// The file is in this machine's own page cache, and storage goes there without detours.
+  bool local() const { return local_; }
+  /// What no rank puts may be read and written again with what lies around it: all ranks see at once what
+  /// any of them has written.
+  bool fills_holes() const { return fills_holes_; }
+  const FileSystem& system() const { return system_; }
+  std::int64_t preferred_unit() const;
+
+  /// As this rank sees it now.
+  Status size(std::int64_t& bytes) const;
+  /// Collective; the outcome is this rank's own.
+  Status set_size(MPI_Comm comm, std::int64_t bytes);
+  Status sync();
+  Status close();
+
+ private:
+  bool by_name(const Request& request, const Settings& settings) const;
+  void open_own(const std::string& name);
+  void open_by_mpi(MPI_Comm comm, int amode);
+  void identify(const BeforeOpen& before);
+  void drop_descriptor();
+  Status go_through_mpi(MPI_Comm comm);
+  void decide_on_holes(const Settings& settings, int nodes, std::span<const std::int64_t> least);
+  bool others_on_node(MPI_Comm comm, int node) const;
+
+  Request request_;
+  StorageKind wanted_ = StorageKind::automatic;
+  Status status_;
+  mpi::File handle_;
+  int descriptor_ = -1;
+  int theirs_ = -1;  // MPI-IO's, to ask about the file
+  FileId id_;
+  bool known_ = false;   // id_
+  bool proven_ = false;  // the one that has been opened before
+  bool own_ = false;     // we open it by its name, and nobody else does
+  bool posix_ = false;
+  bool local_ = false;
+  bool fills_holes_ = false;
+  FileSystem system_;
+  std::string no_descriptor_;
+  std::unique_ptr<Storage> storage_;
+};
+
+}  // namespace forebay
