@@ -50,7 +50,8 @@ struct Counters {
   std::int64_t read_bytes = 0;
   std::array<std::int64_t, 40> write_sizes{};  ///< histogram: bucket i counts writes of [2^i, 2^(i+1)) bytes
   // memory and time
-  std::int64_t window_bytes = 0;  ///< shared memory of the node's windows (set by one rank of a node)
+  std::int64_t window_bytes = 0;   ///< memory of the node's window (set by one rank of a node)
+  std::int64_t segment_bytes = 0;  ///< and of what it keeps in commit mode
   std::array<double, static_cast<int>(Stage::count)> seconds{};
   std::int64_t aggregator = 0;  ///< 1 if this rank owned file domains in any flush
 

@@ -15,6 +15,7 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
+#include "engine/window_use.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -103,6 +104,13 @@ Status CoreFile::flush_alone() {
 void CoreFile::begin_independent() {
   State& s = *state_;
   if (s.behind && !s.on_node) s.keep_independent();
+  s.independent = s.behind && s.on_node;
+}
+
+Status CoreFile::end_independent() {
+  Status status = flush();
+  if (status.ok()) state_->independent = false;
+  return status;
 }
 
 Status CoreFile::begin_outside(bool together) {
@@ -169,11 +177,9 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   agreed[kEnd] = ~end;
   for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[kAgreed + i] = ~agree_max[i];
 
-  Window* window = nullptr;
-  Status windowed;
-  if (settings.storage != StorageKind::null) windowed = nodes->window(layout.round_bytes(), window);
+  WindowUse use(*this);
   std::optional<FlushRun> run;
-  if (window != nullptr) run.emplace(flush_over(*window), puts);
+  if (use.get() != nullptr) run.emplace(flush_over(*use.get()), puts);
   const int shift = guess.shift();
   const bool guessing = run && guess.worth_it();
   if (guessing) {
@@ -188,7 +194,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {agreed.data(), kAgreed + agree_max.size()});
+    use.agree({agreed.data(), kAgreed + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[kAgreed + i];
 
@@ -197,9 +203,13 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     const bool guessed = guessing && agreed[kGuess] >= 0 && agreed[kGuess] == ~agreed[kGuessMax];
     const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
     guess.learn(guessing, guessed, agreed_shift);
-    Status flushed = windowed;
-    if (run) {
-      flushed = guessed ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
+    Status flushed = use.settle();
+    if (flushed.ok() && use.moved()) {
+      if (run) run->forget_guess();
+      run.emplace(flush_over(*use.get()), puts);
+    }
+    if (flushed.ok()) {
+      flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
                         : run->run(agreed[kFirst], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
@@ -215,10 +225,10 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   return spread_failure(comm.get(), mine);
 }
 
-void CoreFile::State::agree(Window* window, std::span<std::int64_t> least, std::span<std::int64_t> sums) {
-  if (window != nullptr && nodes->topology().nodes == 1) {
-    // On one node the window is faster than a message, several times over where ranks share cores.
-    window->view->agree(least, sums);
+void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
+  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr) {
+    // On one node memory is faster than a message, several times over where ranks share cores.
+    meeting->agree(least, sums);
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -286,9 +296,8 @@ void CoreFile::meet() {
   if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
   if (s.on_node) return s.meet_on_node();
   const StageTimer timer(s.counters, Stage::agree);
-  Window* window = nullptr;
-  if (s.nodes->topology().nodes == 1 && s.nodes->window(s.layout.round_bytes(), window).ok())
-    window->view->barrier();
+  if (NodeWindow* const meeting = s.windowed ? s.seat.meeting() : nullptr; meeting != nullptr)
+    meeting->barrier();
   else
     MPI_Barrier(s.comm.get());
 }
@@ -319,11 +328,24 @@ Status CoreFile::close() {
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
+  std::shared_ptr<SegmentMemory> spare;
+  if (s.on_node) spare = s.on_node->memory();
+  if (s.nodes->topology().local_rank == 0) {
+    s.counters.window_bytes = s.windowed ? s.nodes->window()->bytes : 0;
+    s.counters.segment_bytes = spare ? static_cast<std::int64_t>(spare->bytes) : 0;
+  }
   s.behind.reset();
   s.on_node.reset();
   s.storage = nullptr;
   status.update(s.file.close());
-  status = agree_outcome(s.comm.get(), status);
+  // In one message with what becomes of the set of windows.
+  const auto vote = s.seat.vote();
+  std::array<std::int64_t, Seat::kVotes + 1> values{};
+  std::copy(vote.begin(), vote.end(), values.begin());
+  values.back() = status.ok() ? 0 : -1;
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                s.comm.get());
+  if (values.back() != 0) status = spread_failure(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
                       s.layout.round_bytes()};
@@ -331,8 +353,10 @@ Status CoreFile::close() {
       warn_once(reported.message());
     }
   }
-  s.comm.reset();
+  s.windowed = false;
   s.nodes.reset();
+  s.seat.leave_comm(std::move(s.comm));
+  s.seat.leave(values, s.settings, std::move(spare));
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/guess.hpp"
 #include "engine/kept_on_node.hpp"
 #include "engine/node_set.hpp"
+#include "engine/seat.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
 #include "mpi/handles.hpp"
@@ -27,7 +28,10 @@ inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may hav
 struct CoreFile::State {
   FileOptions options;
   Settings settings;
-  std::shared_ptr<NodeSet> nodes;
+  Seat seat;
+  std::shared_ptr<NodeSet> nodes;  ///< the seat's
+  bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
+  std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
   mpi::Comm comm;
   StoredFile file;
   Storage* storage = nullptr;  ///< the file's, while it is open
@@ -40,11 +44,26 @@ struct CoreFile::State {
   // in commit mode one of these; or the first for collective writes and the second for independent ones
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
+  bool independent = false;  ///< ranks may have put by themselves, since all said so; the same on all
+
+  // window_use.cpp
+  class WindowUse;
+  /// What memory a rank, and its node, have for this file; the least of each is taken.
+  enum : std::size_t { kRoundThatFits, kShare, kCapacity, kAlone, kMemoryOffers };
+  void offer_memory(std::span<std::int64_t> out) const;
+  std::int64_t wanted_round(std::int64_t stripe) const;
+  Layout fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const;
+  /// Collective, for layout's rounds; without shared memory it changes nodes and layout.
+  Status make_window(std::span<const std::int64_t> memory);
+  Status do_without_shared_memory(Status why);
+  Status move_to_window(Window*& out);
+  void take(Seat next);
+  SetWish wish() const;
 
   // open.cpp
-  Layout choose_layout() const;
-  /// Collective: opens the file, and chooses how it is stored and cut.
-  Status open_stored(const StoredFile::Request& request, std::int64_t led);
+  std::int64_t choose_stripe() const;
+  /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
+  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory);
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);
@@ -52,7 +71,7 @@ struct CoreFile::State {
   void discard(std::span<const Put> puts);
   Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);
   /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
-  void agree(Window* window, std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
 
   // write_behind.cpp
   /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:
@@ -78,10 +97,10 @@ struct CoreFile::State {
 
  private:
   struct Agreement;
-  Agreement agree_on_keeping(Window* window, std::span<const Put> puts, const Status& mine, bool keeps,
+  Agreement agree_on_keeping(WindowUse& use, std::span<const Put> puts, const Status& mine, bool keeps,
                              std::span<std::int64_t> agree_max);
-  Status run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull, int shift);
-  Status flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift, Status mine);
+  Status run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift);
+  Status flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, Status mine);
 };
 
 }  // namespace forebay

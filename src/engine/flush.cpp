@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "engine/indispensable.hpp"
 #include "exchange/dirty_map.hpp"
@@ -257,9 +258,13 @@ Status FlushRun::one_round(std::int64_t base, Extent hull) {
   return std::move(status_);
 }
 
+void FlushRun::forget_guess() {
+  f_.counters.pieces -= std::exchange(guessed_pieces_, 0);
+  f_.counters.bytes -= std::exchange(guessed_bytes_, 0);
+}
+
 Status FlushRun::run(std::int64_t first, int shift) {
-  f_.counters.pieces -= guessed_pieces_;
-  f_.counters.bytes -= guessed_bytes_;
+  forget_guess();
   attempt([&] {
     if (active_) active_->start(f_.layout.round_bytes());
   });

@@ -58,6 +58,9 @@ class FlushRun {
   /// this, too, with any base.
   void guess(std::int64_t base, int shift);
 
+  /// What was scattered in a guess comes to nothing, and another run does it all.
+  void forget_guess();
+
   /// How scattering went so far; a failure in a guess is for the agreement that follows it.
   const Status& status() const { return status_; }
 

@@ -1,6 +1,8 @@
 // One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on
 // whether they are kept.
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <new>
 #include <optional>
 #include <vector>
@@ -33,11 +35,9 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
   values[kSmall] = when == When::as_the_mode_says && on_node->small(bytes) ? 0 : -1;
   values[kKept] = ~on_node->segments.kept();
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
-  Window* window = nullptr;
-  Status windowed = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {values.data(), kOwn + agree_max.size()});
+    agree({values.data(), kOwn + agree_max.size()});
   }
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
   on_node->resting = false;
@@ -64,7 +64,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     }
     std::int64_t well = mine.ok() ? 0 : -1;
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {&well, 1});
+    agree({&well, 1});
     return well == 0 ? Status{} : spread_failure(comm.get(), mine);
   }
   std::vector<Put> rest;
@@ -79,7 +79,6 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     rest.clear();
   }
   on_node->segments.written_past();  // before all meet in there
-  mine.update(std::move(windowed));
   return flush_together(rest, std::move(mine), {});
 }
 
@@ -148,17 +147,14 @@ Status CoreFile::State::flush_node() {
   on_node->flushed();
   on_node->segments.written_past();
   std::int64_t kept = ~on_node->segments.kept();
-  Window* window = nullptr;
-  Status status = nodes->window(layout.round_bytes(), window);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {&kept, 1});
+    agree({&kept, 1});
   }
   on_node->resting = false;
   // Each knows of what it put itself.
   if (~kept == 0) return {};
-  status.update(flush_segments());
-  return status;
+  return flush_segments();
 }
 
 void CoreFile::State::meet_on_node() {
@@ -168,12 +164,23 @@ void CoreFile::State::meet_on_node() {
 
 void CoreFile::State::keep_independent() {
   // Without, each rank keeps its own.
-  const Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+  std::array<std::int64_t, kMemoryOffers> memory{};
+  offer_memory(memory);
+  MPI_Allreduce(MPI_IN_PLACE, memory.data(), static_cast<int>(memory.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
+  if (memory[kShare] == 0) return;
+  Settings share = settings;
+  share.pool_bytes = std::min(memory[kShare], pool_bound(settings));
+  // The set's communicators may be in use for another thread's file.
+  const Topology& t = nodes->topology();
+  mpi::Comm node;
+  MPI_Comm_split(comm.get(), t.node, t.local_rank, node.address());
+  const auto lease = [&](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+    return make_segments(node.get(), {t.local_ranks, t.local_rank}, comm.get(), bytes, count, out);
+  };
+  const Status status = KeptOnNode::create(lease, t, comm.get(), share, layout, options.path, file, counters,
                                            readable && file.fills_holes(), options.only_writer, on_node);
-  if (status.ok()) return;
-  on_node.reset();
-  if (mpi::rank(comm.get()) == 0)
-    warn_once("each rank of " + options.path + " keeps what it writes by itself: " + status.message());
+  if (!status.ok()) on_node.reset();
 }
 
 Status CoreFile::State::start_keeping() {
@@ -199,8 +206,20 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
-                                     readable && file.fills_holes(), options.only_writer, on_node);
+  if (share_to_keep == 0) {
+    if (first)
+      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
+                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
+  const auto lease = [this](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+    return nodes->lease_segments(bytes, count, out);
+  };
+  Status status =
+      KeptOnNode::create(lease, nodes->topology(), nodes->comm(), settings, layout, options.path, file, counters,
+                         readable && file.fills_holes(), options.only_writer, on_node);
   if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
   if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
   if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());

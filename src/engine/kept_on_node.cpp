@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "engine/agreement.hpp"
 #include "engine/file_lock.hpp"
@@ -23,12 +24,17 @@ std::int64_t with_marks(std::int64_t bytes) {
 
 }  // namespace
 
-KeptOnNode::KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
-                       const StoredFile& file)
-    : segments(memory.memory.at, memory.segment_bytes, count, ranks, rank),
-      memory_(memory),
+KeptOnNode::KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ranks, int rank,
+                       const std::string& path, const StoredFile& file)
+    : segments(memory->memory.at, memory->segment_bytes, count, ranks, rank),
+      memory_(std::move(memory)),
       path_(path),
       file_(file) {}
+
+std::int64_t KeptOnNode::least_share(int ranks) {
+  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments);
+  return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
+}
 
 std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks) {
   const std::int64_t bytes =
@@ -38,10 +44,9 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
   return std::min(bytes, kMostSegment);
 }
 
-Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                          const std::string& path, StoredFile& file, Counters& counters, bool can_fill,
-                          bool only_writer, std::unique_ptr<KeptOnNode>& out) {
-  const Topology& t = nodes.topology();
+Status KeptOnNode::create(const Lease& lease, const Topology& t, MPI_Comm all, const Settings& settings,
+                          const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                          bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);
   const std::int64_t wanted =
@@ -49,9 +54,11 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   Status status;
   try {
-    SegmentMemory* memory = nullptr;
-    if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
-    out.reset(new KeptOnNode(*memory, count, t.local_ranks, t.local_rank, path, file));
+    std::shared_ptr<SegmentMemory> memory;
+    if (Status leased = lease(bytes, count, memory); !leased.ok()) return leased;
+    memory->claim = MemoryClaim(MemoryClaim::Kind::keeping,
+                                static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
+    out.reset(new KeptOnNode(std::move(memory), count, t.local_ranks, t.local_rank, path, file));
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;
     if (t.local_rank == 0) out->segments.initialize();
@@ -62,7 +69,7 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   if (can_fill && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
     if (status.ok()) locks = FileLock(file.descriptor(), 0, 1).held() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, nodes.comm());
+    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, all);
   }
   if (status.ok()) {
     out->locks = locks != 0;
@@ -74,12 +81,11 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     }
   }
   // Nobody may keep anything before rank 0 has made room.
-  return agree_outcome(nodes.comm(), status);
+  return agree_outcome(all, status);
 }
 
 KeptOnNode::~KeptOnNode() {
   unwatch(*this);
-  memory_.leased = false;
 }
 
 Status KeptOnNode::put(const Put& put) {

@@ -2,6 +2,10 @@
 // keeps in its node's segments.
 #pragma once
 
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,14 +22,18 @@ namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. The file has a descriptor and outlives this. `can_fill`: holes in
+  /// Collective: memory for so many segments of so many bytes.
+  using Lease = std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
+  /// Collective over `all`, whose topology it is. The file has a descriptor and outlives this. `can_fill`: holes in
   /// what is kept, from the file; on several nodes only where they are the `only_writer` and lock what they
   /// write. Code::no_shared_memory where a node has none.
-  static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, StoredFile& file, Counters& counters, bool can_fill,
-                       bool only_writer, std::unique_ptr<KeptOnNode>& out);
+  static Status create(const Lease& lease, const Topology& topology, MPI_Comm all, const Settings& settings,
+                       const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                       bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
+  /// The least that a rank of a node needs to keep anything.
+  static std::int64_t least_share(int ranks);
   /// Of a segment, on a node with so many ranks.
   static std::int64_t choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks);
 
@@ -39,6 +47,9 @@ class KeptOnNode final : public Holder {
 
   void write_out(bool in_signal) noexcept override;
 
+  /// For the next file, when this one is closed.
+  const std::shared_ptr<SegmentMemory>& memory() const { return memory_; }
+
   NodeSegments segments;
 
   /// Where the process ends, after what is kept was written.
@@ -51,10 +62,10 @@ class KeptOnNode final : public Holder {
   bool resting = false;
 
  private:
-  KeptOnNode(SegmentMemory& memory, int count, int ranks, int rank, const std::string& path,
+  KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ranks, int rank, const std::string& path,
              const StoredFile& file);
 
-  SegmentMemory& memory_;
+  std::shared_ptr<SegmentMemory> memory_;
   std::string path_;
   const StoredFile& file_;
   std::int64_t most_ = 0;

@@ -27,7 +27,6 @@ namespace {
 constexpr std::size_t kBatch = 512;
 constexpr std::int64_t kPage = 4096;
 constexpr std::size_t kMostPieces = 1024;
-constexpr std::int64_t kLeastSegment = 64 << 10;
 constexpr int kSegmentsPerRank = 4;
 // Holes up to this are cheaper read and written with what lies around them than by a write each.
 constexpr std::int64_t kHole = 4096;

@@ -38,6 +38,8 @@ namespace forebay {
 /// A read takes what is kept from here, under the lock of each segment, and the rest from the file.
 class NodeSegments {
  public:
+  /// The smallest ones that are chosen.
+  static constexpr std::int64_t kLeastSegment = 16 << 10;
   /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often
   /// halved that each rank could have a few.
   static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);

@@ -1,137 +1,141 @@
-// Making and finding the sets of windows, and letting go of them when MPI ends.
+// Making what a set consists of.
 #include "engine/node_set.hpp"
 
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "engine/indispensable.hpp"
 
 namespace forebay {
+namespace {
 
-// Sets live until MPI_Finalize: an attribute on MPI_COMM_SELF is deleted there first of all, while MPI still
-// works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
-// finds its windows.
-struct NodeSetRegistry {
-  std::vector<std::shared_ptr<NodeSet>> sets;
-  bool watched = false;
-
-  static NodeSetRegistry& instance() {
-    static auto* registry = new NodeSetRegistry;  // never destroyed: exit order is not ours to choose
-    return *registry;
-  }
-
-  void watch() {
-    if (watched) return;
-    watched = true;
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(
-        MPI_COMM_NULL_COPY_FN,
-        [](MPI_Comm, int, void*, void*) {
-          instance().sets.clear();
-          return MPI_SUCCESS;
-        },
-        &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-    MPI_Comm_free_keyval(&key);
-  }
-};
-
-std::shared_ptr<NodeSet> NodeSet::get(MPI_Comm comm, int ranks_per_node, int aggregators) {
-  auto& registry = NodeSetRegistry::instance();
-  registry.watch();
-  for (const auto& set : registry.sets) {
-    if (set->ranks_per_node_ != ranks_per_node || set->aggregators_ != aggregators) continue;
-    int result = MPI_UNEQUAL;
-    MPI_Comm_compare(comm, set->comm(), &result);
-    if (result == MPI_CONGRUENT || result == MPI_IDENT) return set;
-  }
-  auto set = std::make_shared<NodeSet>(comm, ranks_per_node, aggregators);
-  registry.sets.push_back(set);
-  return set;
+// While a rank waits for others of its node, messages that it sent before may need it. Programs with sessions
+// alone have no MPI_COMM_SELF.
+void make_progress() {
+  int flag = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
-NodeSet::NodeSet(MPI_Comm comm, int ranks_per_node, int aggregators)
-    : ranks_per_node_(ranks_per_node), aggregators_(aggregators) {
+std::size_t meeting_bytes(int ranks, int meetings) {
+  return NodeLease::kBytes + static_cast<std::size_t>(meetings) * NodeWindow::bytes_needed(ranks, 0);
+}
+
+std::size_t page_up(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+NodeSet::NodeSet(MPI_Comm comm, const SetWish& wish, int meetings) : meetings_(meetings) {
   MPI_Comm_dup(comm, comm_.address());
   // Ranks that cannot agree any more cannot return in order either: a failed reduction must not pass unseen.
   MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_ARE_FATAL);
-  topology_ = make_topology(comm_.get(), ranks_per_node, aggregators);
+  topology_ = make_topology(comm_.get(), wish.ranks_per_node, wish.aggregators_per_node, wish.owners);
 }
 
-Status NodeSet::window(std::int64_t round_bytes, Window*& out) {
-  const auto found = windows_.find(round_bytes);
-  if (found != windows_.end()) {
-    out = found->second.get();
-    return {};
-  }
-  auto window = std::make_unique<Window>();
-  const std::size_t bytes = NodeWindow::bytes_needed(topology_.local_ranks, round_bytes);
-  window->bytes = static_cast<std::int64_t>(bytes);
+Status NodeSet::make_window(std::int64_t round_bytes) {
+  window_.reset();
+  std::unique_ptr<Window> window;
+  const int ranks = topology_.local_ranks;
+  const std::size_t before = page_up(meeting_bytes(ranks, meetings_));
+  const std::size_t bytes = before + NodeWindow::bytes_needed(ranks, round_bytes);
   Status mine;
-  if (topology_.rail >= 0) {
-    try {
-      window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 +
-                                    1);  // for the finest granule
-    } catch (const std::bad_alloc&) {
-      mine = {Code::no_memory, "no memory for an aggregator's marks"};
-    }
+  try {
+    window = std::make_unique<Window>();
+    // for the finest granule
+    if (topology_.rail >= 0) window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 + 1);
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for an aggregator's marks"};
   }
+  NodeMemory memory;
   // At once: page faults belong here, not into the first flush's inner loop.
   if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_once,
-                                    std::move(mine), window->memory);
+                                    std::move(mine), memory);
       !status.ok())
     return status;
-  window->view = std::make_unique<NodeWindow>(window->memory.at, topology_.local_ranks, topology_.local_rank,
-                                              round_bytes);
-  window->view->set_idle([] {
-    int flag = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  void (*const idle)() = mpi::world_works() ? make_progress : nullptr;
+  indispensable([&] {
+    auto* at = static_cast<std::byte*>(memory.at);
+    window->lease = std::make_unique<NodeLease>(at);
+    at += NodeLease::kBytes;
+    for (int i = 0; i < meetings_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
+      window->meetings.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
+      window->meetings.back()->set_idle(idle);
+    }
+    window->view = std::make_unique<NodeWindow>(static_cast<std::byte*>(memory.at) + before, ranks,
+                                                topology_.local_rank, round_bytes);
+    window->view->set_idle(idle);
   });
-  out = window.get();
-  windows_.emplace(round_bytes, std::move(window));
+  window->memory = std::move(memory);
+  window->bytes = static_cast<std::int64_t>(bytes);
+  window->round_bytes = round_bytes;
+  window->claim = MemoryClaim(MemoryClaim::Kind::window, window->bytes / ranks);
+  window_ = std::move(window);
   return {};
 }
 
-Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out) {
+std::int64_t NodeSet::most_round(std::int64_t bytes) const {
+  // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
+  const std::int64_t ranks = topology_.local_ranks;
+  const auto rest =
+      bytes - static_cast<std::int64_t>(page_up(meeting_bytes(topology_.local_ranks, meetings_))) -
+      static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(static_cast<double>(rest) /
+                                                             (2 + 0.26 * static_cast<double>(ranks))));
+}
+
+Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
-  SegmentMemory* found = nullptr;
-  for (const auto& memory : segments_) {
-    if (!memory->leased && memory->bytes == bytes && memory->segment_bytes == segment_bytes)
-      found = memory.get();
-  }
-  Status mine;
-  std::unique_ptr<SegmentMemory> made;
-  if (found == nullptr) {
-    try {
-      made = std::make_unique<SegmentMemory>();
-      segments_.reserve(segments_.size() + 1);
-    } catch (const std::bad_alloc&) {
-      mine = {Code::no_memory, "no memory for what commit mode keeps"};
-    }
-  }
+  std::shared_ptr<SegmentMemory> found;
+  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes) found = spare_;
   // A node of more ranks needs more, so what one has left from another file the next one may not have.
-  int all_found = found != nullptr ? 1 : 0;
+  int all_found = found ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all_found, 1, MPI_INT, MPI_MIN, comm_.get());
-  if (all_found == 0) {
-    NodeMemory fresh;
-    if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_first_touch,
-                                      std::move(mine), fresh);
-        !status.ok())
-      return status;
-    if (found != nullptr) {  // its memory is as good
-      found->memory = std::move(fresh);
-    } else {
-      made->bytes = bytes;
-      made->segment_bytes = segment_bytes;
-      made->memory = std::move(fresh);
-      found = made.get();
-      segments_.push_back(std::move(made));
-    }
+  found.reset();
+  if (all_found != 0) {
+    out = std::move(spare_);
+    return {};
   }
-  out = found;
-  out->leased = true;
+  spare_.reset();  // its place may be needed
+  return make_segments(topology_.node_comm.get(), {topology_.local_ranks, topology_.local_rank}, comm_.get(),
+                       segment_bytes, count, out);
+}
+
+Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+                     std::shared_ptr<SegmentMemory>& out) {
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
+  Status mine;
+  std::shared_ptr<SegmentMemory> made;
+  try {
+    made = std::make_shared<SegmentMemory>();
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for what commit mode keeps"};
+  }
+  NodeMemory fresh;
+  if (Status status = share_on_node(node, place, all, bytes, SharedMemory::Pages::at_first_touch,
+                                    std::move(mine), fresh);
+      !status.ok())
+    return status;
+  made->bytes = bytes;
+  made->segment_bytes = segment_bytes;
+  made->memory = std::move(fresh);
+  out = std::move(made);
   return {};
+}
+
+void NodeSet::give_back(std::shared_ptr<SegmentMemory> memory) {
+  spare_ = std::move(memory);
+  spare_->claim = MemoryClaim(MemoryClaim::Kind::window, spare_->claim.bytes());
+}
+
+std::int64_t NodeSet::claimed() const {
+  return (window_ ? window_->claim.bytes() : 0) + (spare_ ? spare_->claim.bytes() : 0);
+}
+
+void NodeSet::drop_memory() {
+  window_.reset();
+  spare_.reset();
 }
 
 Rail* NodeSet::rail(forebay::Link wanted) {

@@ -1,4 +1,5 @@
-// What all files of one communicator share: its topology, windows and rails, made once and kept.
+// What files of one communicator use together: its topology, a window, rails and spare memory, made once and
+// kept while somebody has use for them.
 #pragma once
 
 #include <mpi.h>
@@ -8,25 +9,31 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory_account.hpp"
 #include "base/settings.hpp"
 #include "base/status.hpp"
 #include "engine/flush.hpp"
 #include "engine/node_memory.hpp"
 #include "engine/node_segments.hpp"
 #include "exchange/mpi_link.hpp"
+#include "exchange/node_lease.hpp"
 #include "exchange/node_window.hpp"
 #include "topology/topology.hpp"
 
 namespace forebay {
 
-/// A window of one size, and this rank's working memory for it. Leased to one flush at a time: flushes are
-/// collective.
+/// A window for rounds of at most one size, this rank's working memory for it, and places where the ranks of
+/// one file meet. Files have it by turns, each for a call of its ranks: NodeLease.
 struct Window {
   NodeMemory memory;
+  std::unique_ptr<NodeLease> lease;
+  std::vector<std::unique_ptr<NodeWindow>> meetings;
   std::unique_ptr<NodeWindow> view;
   FlushScratch scratch;
   std::uint64_t sequence = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  ///< of the node's memory
+  std::int64_t round_bytes = 0;
+  MemoryClaim claim;
 };
 
 /// Memory for the segments of one file at a time.
@@ -34,46 +41,66 @@ struct SegmentMemory {
   NodeMemory memory;
   std::size_t bytes = 0;
   std::int64_t segment_bytes = 0;
-  bool leased = false;
+  MemoryClaim claim;
 };
 
+/// Collective over `all`, and over the ranks of each node: such memory, over communicators that nobody else
+/// uses now.
+Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+                     std::shared_ptr<SegmentMemory>& out);
+
+/// What a file wants of its set.
+struct SetWish {
+  int ranks_per_node = 0;
+  int aggregators_per_node = 0;
+  int owners = 0;
+  bool operator==(const SetWish&) const = default;
+};
+
+/// Used by one thread at a time where it says "collective": by the file that holds it (engine/seat.hpp).
 class NodeSet {
  public:
-  /// Collective. The set for `comm`'s group with these wishes; an existing one where ranks and order are the
-  /// same.
-  static std::shared_ptr<NodeSet> get(MPI_Comm comm, int ranks_per_node, int aggregators);
-
-  NodeSet(MPI_Comm comm, int ranks_per_node, int aggregators);
+  /// Collective. `meetings`: how many files may use it in threads of their own.
+  NodeSet(MPI_Comm comm, const SetWish& wish, int meetings);
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
   MPI_Comm comm() const { return comm_.get(); }
   const Topology& topology() const { return topology_; }
 
-  /// Collective: the window for rounds of that size; made on first use. Code::no_shared_memory on every rank
-  /// if any node has none.
-  Status window(std::int64_t round_bytes, Window*& out);
+  /// Null until it is made, and where its memory was wanted for something else since.
+  Window* window() const { return window_.get(); }
+  /// How large rounds may be; 0 without a window.
+  std::int64_t capacity() const { return window_ ? window_->round_bytes : 0; }
+  /// Collective: makes the window, or a larger one in its place. Code::no_shared_memory on every rank if any
+  /// node has none.
+  Status make_window(std::int64_t round_bytes);
+  /// The largest round for which a window fits `bytes` of a node's memory.
+  std::int64_t most_round(std::int64_t bytes) const;
 
-  /// Collective: memory for so many segments of NodeSegments, until somebody says that it is not leased any
-  /// more.
-  Status lease_segments(std::int64_t segment_bytes, int count, SegmentMemory*& out);
+  /// Collective: memory for so many segments of NodeSegments.
+  Status lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out);
+  /// Keeps it for the next file, instead of what was kept so far.
+  void give_back(std::shared_ptr<SegmentMemory> memory);
 
-  /// Collective over aggregators: this rank's rail, made (and measured) on first use; null on others and on
-  /// one node.
+  /// What this process claims for it, beside what files keep.
+  std::int64_t claimed() const;
+  /// Gives memory back that no open file uses; whoever comes next makes it anew.
+  void drop_memory();
+
+  /// Collective over aggregators, by the file that has the window: this rank's rail, made (and measured) on
+  /// first use; null on others and on one node.
   Rail* rail(forebay::Link wanted);
   forebay::Link link_used() const { return link_used_; }
 
  private:
-  friend struct NodeSetRegistry;
-
   mpi::Comm comm_;
   Topology topology_;
-  std::map<std::int64_t, std::unique_ptr<Window>> windows_;
-  std::vector<std::unique_ptr<SegmentMemory>> segments_;
+  int meetings_;
+  std::unique_ptr<Window> window_;
+  std::shared_ptr<SegmentMemory> spare_;
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;
-  int ranks_per_node_;
-  int aggregators_;
 };
 
 }  // namespace forebay

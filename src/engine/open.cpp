@@ -11,12 +11,10 @@
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
-
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
-void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led) {
-  std::array<std::int64_t, 19> v{s.enabled,
+void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& choice) {
+  std::array<std::int64_t, 19 + SetChoice::kCount> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -35,7 +33,9 @@ void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led) {
                                  s.segment_bytes,
                                  s.segments,
                                  led};
+  std::copy(choice.values.begin(), choice.values.end(), v.end() - SetChoice::kCount);
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
+  std::copy(v.end() - SetChoice::kCount, v.end(), choice.values.begin());
   s.enabled = v[0] != 0;
   s.mode = static_cast<Mode>(v[1]);
   s.storage = static_cast<StorageKind>(v[2]);
@@ -79,36 +79,31 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   s.options.info = MPI_INFO_NULL;  // the caller may free it
   s.options.opened = nullptr;
   s.settings = options.settings;
-  MPI_Comm_dup(comm, s.comm.address());
-  MPI_Comm_set_errhandler(s.comm.get(),
-                          MPI_ERRORS_ARE_FATAL);  // as in NodeSet; files have their own, which returns
   const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
   s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
   StoredFile::Request request{options.path,         options.amode, options.info,
                               options.needs_handle, false,         options.opened};
   std::int64_t led = 0;
-  if (mpi::rank(s.comm.get()) == 0) led = s.file.lead(request, s.settings);
-  share_settings(s.comm.get(), s.settings, led);
+  SetChoice choice;
+  if (mpi::rank(comm) == 0) {
+    led = s.file.lead(request, s.settings);
+    choice = Seat::choose(comm, s.wish());
+  }
+  share_settings(comm, s.settings, led, choice);
+  s.take(Seat(comm, s.wish(), choice));
+  s.comm = s.seat.take_comm(comm);
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
-  s.nodes = NodeSet::get(s.comm.get(), s.settings.ranks_per_node, s.settings.aggregators_per_node);
-  if (s.settings.aggregators_per_node == 0 && s.settings.aggregators > 0) {
-    // cb_nodes counts those of the whole file.
-    const int nodes = s.nodes->topology().nodes;
-    s.nodes =
-        NodeSet::get(s.comm.get(), s.settings.ranks_per_node, (s.settings.aggregators + nodes - 1) / nodes);
-  }
-  Status status = s.open_stored(request, led);
+  std::array<std::int64_t, State::kMemoryOffers> memory{};
+  Status status = s.open_stored(request, led, memory);
   if (!status.ok()) return status;
 
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   if (writable) {
     // Collective with its own agreement: a rank whose storage failed still takes part.
-    Window* window = nullptr;
-    status.update(s.nodes->window(s.layout.round_bytes(), window));
-    if (window != nullptr && s.nodes->topology().local_rank == 0) s.counters.window_bytes = window->bytes;
+    status.update(s.make_window(memory));
   }
   if (status.ok() && s.settings.mode == Mode::commit) status = s.start_keeping();
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
@@ -118,28 +113,26 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     (void)s.file.close();
     return status;
   }
+  s.seat.let_go();
   out = std::move(file);
   return {};
 }
 
-Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led) {
+Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
+                                    std::span<std::int64_t> memory) {
   const Topology& t = nodes->topology();
   const bool first = mpi::rank(comm.get()) == 0;
   file.open(comm.get(), request, settings, led);
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  enum : std::size_t { kStripe = StoredFile::kOffer, kRound, kCount };
+  enum : std::size_t { kStripe = StoredFile::kOffer, kMemory, kCount = kMemory + kMemoryOffers };
   std::array<std::int64_t, kCount> values{};
   file.offer(values);
-  values[kStripe] = values[kRound] = kNoOffset;  // of rank 0 alone: how the file is cut
-  const auto choose = [&] {
-    const Layout chosen = choose_layout();
-    values[kStripe] = chosen.stripe_bytes();
-    values[kRound] = chosen.round_bytes();
-  };
-  if (first) choose();
+  values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
+  offer_memory({values.data() + kMemory, kMemoryOffers});
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
                 comm.get());
+  std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
   if (!StoredFile::opened(values)) {
     Status status = spread_failure(comm.get(), file.status());
     file.give_up();
@@ -153,30 +146,20 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   }
   if (!had_handle && file.handle() != MPI_FILE_NULL) {
     // It may know the file system's stripes.
-    if (first) choose();
-    MPI_Bcast(&values[kStripe], 2, MPI_INT64_T, 0, comm.get());
+    if (first) values[kStripe] = choose_stripe();
+    MPI_Bcast(&values[kStripe], 1, MPI_INT64_T, 0, comm.get());
   }
-  layout = Layout(values[kStripe], values[kRound], t.owners());
+  layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
+  share_to_keep = memory[kShare];
   storage = &file.storage();
   return {};
 }
 
-Layout CoreFile::State::choose_layout() const {
-  const Topology& t = nodes->topology();
-  std::int64_t stripe = settings.stripe_bytes;
-  if (stripe <= 0) stripe = info_number(file.handle(), "striping_unit");
+std::int64_t CoreFile::State::choose_stripe() const {
+  if (settings.stripe_bytes > 0) return settings.stripe_bytes;
+  std::int64_t stripe = info_number(file.handle(), "striping_unit");
   if (stripe <= 0) stripe = file.preferred_unit();
-  if (stripe <= 0) stripe = kDefaultStripe;
-  // Half of the bound is for the windows: two buffers a node, and marks of a bit a byte for each rank and
-  // buffer.
-  const double ranks = t.least_local_ranks;
-  const double share = static_cast<double>(settings.memory_bytes) / 2 * ranks / (2 + 0.26 * ranks);
-  const std::int64_t wanted =
-      settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * t.owners();
-  return {stripe,
-          choose_round_bytes(stripe, t.owners(), wanted,
-                             std::min(kMostRound, static_cast<std::int64_t>(share))),
-          t.owners()};
+  return stripe > 0 ? stripe : kDefaultStripe;
 }
 
 }  // namespace forebay

@@ -3,11 +3,13 @@
 #include <array>
 #include <bit>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "engine/agreement.hpp"
 #include "engine/fetch.hpp"
 #include "engine/file_state.hpp"
+#include "engine/window_use.hpp"
 #include "request/memory_sink.hpp"
 #include "request/strided.hpp"
 
@@ -105,14 +107,18 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
   }
   agreed[kEnd] = ~end;
   agreed[kKept] = on_node ? ~on_node->segments.kept() : ~std::int64_t{0};
-  Window* window = nullptr;
-  mine.update(nodes->window(layout.round_bytes(), window));
+  std::optional<WindowUse> use(std::in_place, *this);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, agreed, {&bytes, 1});
+    use->agree(agreed, {&bytes, 1});
   }
   if (on_node) on_node->resting = false;
-  if (~agreed[kKept] != 0) mine.update(flush_segments());
+  if (~agreed[kKept] != 0) {
+    use.reset();  // a flush has a use of its own
+    mine.update(flush_segments());
+    use.emplace(*this);
+    use->agree({});
+  }
 
   {
     const StageTimer timer(counters, Stage::read);
@@ -124,18 +130,21 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
       mine = {Code::no_memory, "no memory for a collective read of " + options.path};
     }
   }
-  if (agreed[kFirst] != kNoOffset && window != nullptr) {
+  Status windowed_now;
+  if (agreed[kFirst] != kNoOffset) windowed_now = use->settle();
+  if (agreed[kFirst] != kNoOffset && windowed_now.ok()) {
     const Extent hull{agreed[kFirst], ~agreed[kEnd]};
-    FetchRun run(flush_over(*window), gets, file.local() ? kGapOnLocal : kGap);
+    FetchRun run(flush_over(*use->get()), gets, file.local() ? kGapOnLocal : kGap);
     if (nodes->topology().nodes == 1 && bytes >= hull.size() / kSparse) {
       mine.update(run.run_whole(hull));
     } else {
       mine.update(run.run(hull, std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]))));
     }
   }
+  mine.update(std::move(windowed_now));
   const StageTimer timer(counters, Stage::agree);
   std::int64_t well = mine.ok() ? 0 : -1;
-  agree(window, {&well, 1});
+  agree({&well, 1});
   return well == 0 ? Status{} : spread_failure(comm.get(), mine);
 }
 

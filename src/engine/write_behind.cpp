@@ -11,6 +11,7 @@
 
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
+#include "engine/window_use.hpp"
 #include "engine/write_out.hpp"
 
 namespace forebay {
@@ -120,10 +121,9 @@ struct CoreFile::State::Agreement {
   bool well = false;
   bool keep = false;
   bool all_together = false;  ///< nobody keeps independent puts
-  bool on_node = false;       ///< some node does
 };
 
-CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std::span<const Put> puts,
+CoreFile::State::Agreement CoreFile::State::agree_on_keeping(WindowUse& use, std::span<const Put> puts,
                                                              const Status& mine, bool keeps,
                                                              std::span<std::int64_t> agree_max) {
   const StageTimer timer(counters, Stage::agree);
@@ -147,10 +147,9 @@ CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std
   values[kAlignment] = alignment;
   values[kWell] = mine.ok() ? 0 : -1;
   values[kKeep] = keeps ? 0 : -1;
-  // One of the two, on all ranks the same.
-  values[kTogether] = behind->alone || (on_node && on_node->segments.kept() > 0) ? -1 : 0;
+  values[kTogether] = behind->alone ? -1 : 0;
   for (std::size_t i = 0; i < agree_max.size(); ++i) values[kAgreed + i] = ~agree_max[i];
-  agree(window, {values.data(), kAgreed + agree_max.size()});
+  use.agree({values.data(), kAgreed + agree_max.size()});
   for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kAgreed + i];
 
   Agreement agreed;
@@ -159,22 +158,25 @@ CoreFile::State::Agreement CoreFile::State::agree_on_keeping(Window* window, std
   agreed.shift = std::countr_zero(static_cast<std::uint64_t>(values[kAlignment]));
   agreed.well = values[kWell] == 0;
   agreed.keep = agreed.well && values[kKeep] == 0;
-  agreed.on_node = on_node && values[kTogether] != 0;
-  agreed.all_together = on_node || values[kTogether] == 0;
+  agreed.all_together = values[kTogether] == 0;
   return agreed;
 }
 
 // One flush and its outcome on all ranks, which have met before and meet at its end.
-Status CoreFile::State::run_flush(Window* window, std::span<const Put> puts, Status mine, Extent hull,
+Status CoreFile::State::run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull,
                                   int shift) {
-  if (!hull.empty() && window != nullptr) {
-    FlushRun run(flush_over(*window), puts);
-    mine.update(run.run(hull.begin, shift));
+  if (!hull.empty()) {
+    Status windowed_now = use.settle();
+    if (windowed_now.ok()) {
+      FlushRun run(flush_over(*use.get()), puts);
+      windowed_now = run.run(hull.begin, shift);
+    }
+    mine.update(std::move(windowed_now));
   }
   std::int64_t well = mine.ok() ? 0 : -1;
   {
     const StageTimer timer(counters, Stage::agree);
-    agree(window, {&well, 1});
+    agree({&well, 1});
   }
   return well == 0 ? Status{} : spread_failure(comm.get(), mine);
 }
@@ -189,19 +191,17 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
     const StageTimer timer(counters, Stage::pool);
     keeps = b.make_room() && b.pool.stage(puts, most_of_small_call(settings));
   }
-  Window* window = nullptr;
-  mine.update(nodes->window(layout.round_bytes(), window));
-  if (on_node) {
-    on_node->flushed();
-    on_node->segments.written_past();
-  }
-  const Agreement agreed = agree_on_keeping(window, puts, mine, keeps, agree_max);
-  if (agreed.on_node) {
-    if (Status status = flush_segments(); !status.ok()) {
+  // What ranks have put by themselves is older.
+  if (independent) {
+    if (Status older = flush_node(); !older.ok()) {
+      mine.update(std::move(older));
       b.pool.forget_staged();
-      return status;
+      keeps = false;
+      puts = {};
     }
   }
+  WindowUse use(*this);
+  const Agreement agreed = agree_on_keeping(use, puts, mine, keeps, agree_max);
 
   // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
   // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
@@ -219,8 +219,8 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
     } else {
       b.patience = 1;
     }
-    if (Status status = flush_all(window, {}, agreed.held, agreed.shift, {}); !status.ok()) return status;
-    return flush_all(window, puts, agreed.fresh, agreed.shift, std::move(mine));
+    if (Status status = flush_all(use, {}, agreed.held, agreed.shift, {}); !status.ok()) return status;
+    return flush_all(use, puts, agreed.fresh, agreed.shift, std::move(mine));
   }
   if (agreed.keep) {
     ++counters.pooled_calls;
@@ -235,11 +235,11 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
   if (!b.together.empty()) b.patience = 1;
   const Extent hull{std::min(agreed.fresh.begin, agreed.held.begin),
                     std::max(agreed.fresh.end, agreed.held.end)};
-  return flush_all(window, puts, hull, agreed.shift, std::move(mine));
+  return flush_all(use, puts, hull, agreed.shift, std::move(mine));
 }
 
 // What is kept, and `puts`, all of it within `hull` on all ranks.
-Status CoreFile::State::flush_all(Window* window, std::span<const Put> puts, Extent hull, int shift,
+Status CoreFile::State::flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift,
                                   Status mine) {
   WriteBehind& b = *behind;
   std::vector<Put> all;
@@ -255,7 +255,7 @@ Status CoreFile::State::flush_all(Window* window, std::span<const Put> puts, Ext
     all.clear();
     mine.update({Code::no_memory, "no memory for a collective write to " + options.path});
   }
-  if (Status status = run_flush(window, all, std::move(mine), hull, shift); !status.ok()) return status;
+  if (Status status = run_flush(use, all, std::move(mine), hull, shift); !status.ok()) return status;
   b.clear();
   return {};
 }

@@ -44,6 +44,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
   const auto count = static_cast<std::size_t>(ranks);
   const auto round = static_cast<std::size_t>(round_bytes);
+  if (round == 0) return round_up(sizeof(Control) + count * sizeof(Slot), alignof(Control));
   const std::size_t map = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
   return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + 2 * count * map;
 }

@@ -21,7 +21,8 @@ namespace forebay {
 /// ahead.
 class NodeWindow {
  public:
-  /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`.
+  /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`. 0: for meetings alone, barrier()
+  /// and agree().
   static std::size_t bytes_needed(int ranks, std::int64_t round_bytes);
 
   /// Lays the window over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the
@@ -61,7 +62,7 @@ class NodeWindow {
   /// The least of all ranks' values, entry by entry, in place; and the sums of others (at most kMostAgreed of
   /// both together, the same numbers on every rank).
   void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
-  static constexpr std::size_t kMostAgreed = 16;
+  static constexpr std::size_t kMostAgreed = 20;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.

@@ -3,17 +3,31 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <utility>
 
 namespace forebay::mpi {
 
-/// Whether MPI calls are possible now.
-inline bool alive() {
+/// Whether the program is between MPI_Init and MPI_Finalize: only there MPI_COMM_WORLD and MPI_COMM_SELF
+/// exist.
+inline bool world_works() {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) MPI_Finalized(&finalized);
   return initialized != 0 && finalized == 0;
+}
+
+/// Counts what is open on communicators of MPI sessions, in programs that never called MPI_Init: MPI does not
+/// tell whether there is a session.
+inline std::atomic<int>& open_in_sessions() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+/// Whether MPI calls are possible now, for what is open.
+inline bool alive() {
+  return world_works() || open_in_sessions().load(std::memory_order_relaxed) > 0;
 }
 
 /// Owns one handle; `Traits` says what empty is and how to free.

@@ -109,6 +109,7 @@ Json to_json(const FileReport& report) {
       {"seconds", std::move(seconds)},
       {"memory",
        {{"windows_bytes", c.window_bytes},
+        {"segments_bytes", c.segment_bytes},
         {"peak_sum_bytes", report.peak_sum_bytes},
         {"peak_max_bytes", report.peak_max_bytes}}},
       {"aggregators", report.aggregators},

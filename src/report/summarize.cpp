@@ -36,6 +36,7 @@ void add(Counters& total, const Counters& c) {
   total.read_bytes += c.read_bytes;
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) total.write_sizes[i] += c.write_sizes[i];
   total.window_bytes += c.window_bytes;
+  total.segment_bytes += c.segment_bytes;
   total.aggregator += c.aggregator;
   // Every rank counts these, for the same events.
   total.collective_flushes = std::max(total.collective_flushes, c.collective_flushes);

@@ -25,7 +25,7 @@ std::vector<int> spread_out(int ranks, int aggregators) {
   return first;
 }
 
-Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators) {
+Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators, int owners) {
   Topology t;
   const int rank = mpi::rank(comm);
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, t.node_comm.address());
@@ -51,6 +51,7 @@ Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators) {
   t.least_local_ranks = facts[2];
   t.most_local_ranks = facts[3];
 
+  if (aggregators == 0 && owners > 0) aggregators = (owners + t.nodes - 1) / t.nodes;
   t.aggregators = std::clamp(aggregators > 0 ? aggregators : kDefaultAggregators, 1, t.least_local_ranks);
   const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
   const auto at = std::find(first.begin(), first.end(), t.local_rank);

@@ -35,7 +35,7 @@ struct Topology {
 
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
 /// subgroup method, and several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the
-/// smallest node; 0 chooses.
-Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators);
+/// smallest node; 0: as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
+Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators, int owners = 0);
 
 }  // namespace forebay

@@ -14,4 +14,7 @@ mount -t tmpfs -o size=4m tmpfs "$dir" || exit 77
 # MPI itself must not need /dev/shm for this: it keeps its own segments elsewhere.
 work=$(mktemp -d) && cd "$work" || exit 1  # not below the /dev/shm that goes out of sight now
 mount -t tmpfs -o size=64k tmpfs /dev/shm || exit 77
-OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo "$mpiexec" -n 4 "$program" --no-shared-memory || exit 1
+export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+"$mpiexec" -n 4 "$program" --no-shared-memory || exit 1
+mount -t tmpfs -o size=2m tmpfs /dev/shm || exit 77
+"$mpiexec" -n 8 "$program" --little-shared-memory || exit 1

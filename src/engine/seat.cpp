@@ -1,0 +1,288 @@
+// The process's list of sets. On rank 0 of a set's communicator it says what may be chosen; on other ranks
+// threads only wait there until theirs is there.
+#include "engine/seat.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace forebay {
+
+/// One of the list.
+struct ListedSet {
+  static constexpr int kPlaces = 16;
+  struct Place {
+    bool taken = false;
+    mpi::Comm comm;
+  };
+
+  ListedSet(std::shared_ptr<NodeSet> set_of_it, const SetWish& wish_of_it, std::int64_t id_of_it)
+      : set(std::move(set_of_it)), wish(wish_of_it), id(id_of_it) {}
+
+  std::shared_ptr<NodeSet> set;
+  SetWish wish;
+  std::int64_t id;  // of rank 0's giving
+  int users = 0;
+  bool held = false;
+  std::uint64_t idle_since = 0;
+  Place places[kPlaces];
+
+  /// -1: all are taken.
+  int take_place() {
+    for (int i = 0; i < kPlaces; ++i) {
+      if (!std::exchange(places[i].taken, true)) return i;
+    }
+    return -1;
+  }
+};
+
+namespace {
+
+// Communicators are few, and files are closed one by one: so many sets wait for the next file.
+constexpr int kMostIdle = 4;
+constexpr int kMostIdleWithMemory = 2;
+
+struct List {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::shared_ptr<ListedSet>> sets;
+  std::int64_t next_id = 0;
+  std::uint32_t next_user = 0;
+  std::uint64_t clock = 0;
+  bool watched = false;
+
+  static List& instance() {
+    static auto* list = new List;  // never destroyed: exit order is not ours to choose
+    return *list;
+  }
+
+  // Sets end with MPI: an attribute of MPI_COMM_SELF is deleted first of all in MPI_Finalize, while MPI still
+  // works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
+  // finds its windows.
+  void watch() {
+    if (watched || !mpi::world_works()) return;
+    watched = true;
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(
+        MPI_COMM_NULL_COPY_FN,
+        [](MPI_Comm, int, void*, void*) {
+          std::vector<std::shared_ptr<ListedSet>> ending;
+          {
+            const std::lock_guard lock(instance().mutex);
+            ending = std::exchange(instance().sets, {});
+          }
+          return MPI_SUCCESS;
+        },
+        &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);
+  }
+
+  int idle() const {
+    return static_cast<int>(
+        std::count_if(sets.begin(), sets.end(), [](const auto& one) { return one->users == 0; }));
+  }
+
+  // What waits keeps memory only where it is among the last, and little beside the bound.
+  void trim(std::int64_t most) {
+    std::vector<ListedSet*> waiting;
+    for (const auto& one : sets) {
+      if (one->users == 0 && !one->held) waiting.push_back(one.get());
+    }
+    std::sort(waiting.begin(), waiting.end(),
+              [](const auto* a, const auto* b) { return a->idle_since > b->idle_since; });
+    std::int64_t sum = 0;
+    int count = 0;
+    for (ListedSet* one : waiting) {
+      const std::int64_t bytes = one->set->claimed();
+      if (bytes == 0) continue;
+      sum += bytes;
+      if (++count > kMostIdleWithMemory || sum > most) one->set->drop_memory();
+    }
+  }
+};
+
+bool same_ranks(MPI_Comm comm, const ListedSet& listed) {
+  int result = MPI_UNEQUAL;
+  MPI_Comm_compare(comm, listed.set->comm(), &result);
+  return result == MPI_CONGRUENT || result == MPI_IDENT;
+}
+
+bool threads_are_free() {
+  if (!mpi::world_works()) return true;  // sessions have no level of the process
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+SetChoice Seat::choose(MPI_Comm comm, const SetWish& wish, bool fresh, std::int64_t round_bytes,
+                       const NodeSet* other_than) {
+  List& list = List::instance();
+  const std::lock_guard lock(list.mutex);
+  SetChoice choice;
+  auto& v = choice.values;
+  v[SetChoice::kUser] = list.next_user++ & 0xffffff;
+  v[SetChoice::kFresh] = list.next_id++;
+  v[SetChoice::kSet] = -1;
+  v[SetChoice::kMeetings] = threads_are_free() ? ListedSet::kPlaces : 1;
+  if (fresh) return choice;
+  ListedSet* best = nullptr;
+  for (const auto& one : list.sets) {
+    if (one->held || one->set.get() == other_than || !(one->wish == wish) || !same_ranks(comm, *one))
+      continue;
+    const Window* window = one->set->window();
+    if (round_bytes > 0 &&
+        (window == nullptr || window->round_bytes < round_bytes || !window->lease->is_free()))
+      continue;
+    if (best == nullptr || (best->set->window() == nullptr && window != nullptr)) best = one.get();
+  }
+  if (best == nullptr) return choice;
+  best->held = true;
+  ++best->users;
+  v[SetChoice::kSet] = best->id;
+  v[SetChoice::kPlace] = best->take_place();
+  return choice;
+}
+
+Seat::Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice)
+    : user_(static_cast<std::uint32_t>(choice.values[SetChoice::kUser])), holds_(true) {
+  List& list = List::instance();
+  const std::int64_t id = choice.values[SetChoice::kSet];
+  in_session_ = !mpi::world_works();
+  if (in_session_) ++mpi::open_in_sessions();
+  if (id < 0) {
+    set_ = std::make_shared<NodeSet>(comm, wish, static_cast<int>(choice.values[SetChoice::kMeetings]));
+    listed_ = std::make_shared<ListedSet>(set_, wish, choice.values[SetChoice::kFresh]);
+    listed_->users = 1;
+    listed_->held = true;
+    listed_->places[0].taken = true;
+    place_ = 0;
+    const std::lock_guard lock(list.mutex);
+    list.watch();
+    list.sets.push_back(listed_);
+    return;
+  }
+  place_ = static_cast<int>(choice.values[SetChoice::kPlace]);
+  std::unique_lock lock(list.mutex);
+  // Of those with the same ranks, which are few, and the same numbers may come from other ranks 0.
+  for (const auto& one : list.sets) {
+    if (one->id == id && one->wish == wish && same_ranks(comm, *one)) listed_ = one;
+  }
+  if (listed_ == nullptr) {
+    std::fputs("forebay: internal error: ranks know different sets of windows\n", stderr);
+    MPI_Abort(comm, 1);
+    return;
+  }
+  set_ = listed_->set;
+  if (mpi::rank(comm) == 0) return;  // choose() has done it
+  // Another thread of this rank may still be in the call that all of rank 0's side has left.
+  list.changed.wait(lock, [&] {
+    return !listed_->held && (place_ < 0 || !listed_->places[place_].taken);
+  });
+  listed_->held = true;
+  ++listed_->users;
+  if (place_ >= 0) listed_->places[place_].taken = true;
+}
+
+Seat::Seat(Seat&& other) noexcept {
+  *this = std::move(other);
+}
+
+Seat& Seat::operator=(Seat&& other) noexcept {
+  std::swap(set_, other.set_);
+  std::swap(listed_, other.listed_);
+  std::swap(place_, other.place_);
+  std::swap(user_, other.user_);
+  std::swap(holds_, other.holds_);
+  std::swap(in_session_, other.in_session_);
+  return *this;
+}
+
+Seat::~Seat() {
+  if (listed_ == nullptr) return;
+  leave({}, {});
+}
+
+NodeWindow* Seat::meeting() const {
+  Window* const window = set_->window();
+  if (set_->topology().nodes > 1 || window == nullptr) return nullptr;
+  auto& meetings = window->meetings;
+  if (meetings.size() == 1) return meetings.front().get();
+  return place_ < 0 ? nullptr : meetings[static_cast<std::size_t>(place_)].get();
+}
+
+mpi::Comm Seat::take_comm(MPI_Comm comm) {
+  mpi::Comm own;
+  if (place_ >= 0) {
+    const std::lock_guard lock(List::instance().mutex);
+    own = std::move(listed_->places[place_].comm);
+  }
+  if (own) return own;
+  MPI_Comm_dup(comm, own.address());
+  // As in NodeSet; files have their own handler, which returns.
+  MPI_Comm_set_errhandler(own.get(), MPI_ERRORS_ARE_FATAL);
+  return own;
+}
+
+void Seat::leave_comm(mpi::Comm comm) {
+  if (place_ < 0) return;
+  const std::lock_guard lock(List::instance().mutex);
+  std::swap(listed_->places[place_].comm, comm);
+}
+
+bool Seat::alone() const {
+  const std::lock_guard lock(List::instance().mutex);
+  return listed_->users == 1;
+}
+
+void Seat::let_go() {
+  if (!std::exchange(holds_, false)) return;
+  List& list = List::instance();
+  {
+    const std::lock_guard lock(list.mutex);
+    listed_->held = false;
+  }
+  list.changed.notify_all();
+}
+
+// Rank 0 of the set keeps it from being chosen, where it may go, until all have said whether it may stay.
+std::array<std::int64_t, Seat::kVotes> Seat::vote() {
+  List& list = List::instance();
+  const std::lock_guard lock(list.mutex);
+  std::array<std::int64_t, kVotes> values{1, 1};
+  if (mpi::rank(set_->comm()) == 0) {
+    if (listed_->users > 1 || (listed_->held && !holds_)) {
+      values[kMayGo] = 0;
+    } else {
+      listed_->held = holds_ = true;
+    }
+  }
+  if (in_session_ || list.idle() >= kMostIdle) values[kMayStay] = 0;
+  return values;
+}
+
+void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
+                 std::shared_ptr<SegmentMemory> spare) {
+  if (in_session_) --mpi::open_in_sessions();
+  List& list = List::instance();
+  const bool goes = !least.empty() && least[kMayGo] != 0 && least[kMayStay] == 0;
+  {
+    const std::lock_guard lock(list.mutex);
+    if (place_ >= 0) listed_->places[place_].taken = false;
+    if (std::exchange(holds_, false)) listed_->held = false;
+    if (--listed_->users == 0) listed_->idle_since = ++list.clock;
+    if (goes) std::erase(list.sets, listed_);
+    if (!goes && spare && listed_->users == 0 && !listed_->held) set_->give_back(std::move(spare));
+    list.trim(settings.memory_bytes / 2);
+  }
+  list.changed.notify_all();
+  listed_.reset();
+  set_.reset();
+}
+
+}  // namespace forebay

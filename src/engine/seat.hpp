@@ -1,0 +1,74 @@
+// A file's place in a set of windows. Which set that is, rank 0 of the file says to all of its ranks, so that
+// it is the same on all of them in whatever order threads come with their files.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/settings.hpp"
+#include "engine/node_set.hpp"
+#include "mpi/handles.hpp"
+
+namespace forebay {
+
+struct ListedSet;
+
+/// What rank 0 chose: to be sent to the other ranks of the file.
+struct SetChoice {
+  enum : std::size_t { kSet, kFresh, kPlace, kUser, kMeetings, kCount };
+  std::array<std::int64_t, kCount> values{};
+};
+
+class Seat {
+ public:
+  Seat() = default;
+  ~Seat();  ///< of a file that was not closed: the set stays
+  Seat(Seat&& other) noexcept;
+  Seat& operator=(Seat&& other) noexcept;
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  /// On rank 0 of `comm`: a set that is there, preferably one that nobody has the window of, or a new one.
+  /// `round_bytes` > 0: only one with a window for such rounds, and not `other_than`.
+  static SetChoice choose(MPI_Comm comm, const SetWish& wish, bool fresh = false,
+                          std::int64_t round_bytes = 0, const NodeSet* other_than = nullptr);
+  /// Collective: takes what was chosen. This file holds the set until it lets go: nobody else makes anything
+  /// in it, or joins it.
+  Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice);
+
+  NodeSet& set() const { return *set_; }
+  std::shared_ptr<NodeSet> shared_set() const { return set_; }
+  bool empty() const { return set_ == nullptr; }
+  std::uint32_t user() const { return user_; }
+  /// Where the ranks of this file meet on one node; null: by MPI alone.
+  NodeWindow* meeting() const;
+
+  /// A communicator of this file's own: one that a closed file has left, or a new one. Collective.
+  mpi::Comm take_comm(MPI_Comm comm);
+  void leave_comm(mpi::Comm comm);
+
+  /// For this moment, of rank 0's list: no other file uses the set.
+  bool alone() const;
+  void let_go();  ///< after holding
+
+  /// The end of the seat, in three steps, so that all ranks do the same: rank 0's say and everybody's vote, as
+  /// values of which the least is taken; and what comes of it. `spare` is for the next file.
+  enum : std::size_t { kMayGo, kMayStay, kVotes };
+  std::array<std::int64_t, kVotes> vote();
+  void leave(std::span<const std::int64_t> least, const Settings& settings,
+             std::shared_ptr<SegmentMemory> spare = nullptr);
+
+ private:
+  std::shared_ptr<NodeSet> set_;
+  std::shared_ptr<ListedSet> listed_;
+  int place_ = -1;
+  std::uint32_t user_ = 0;
+  bool holds_ = false;
+  bool in_session_ = false;
+};
+
+}  // namespace forebay

@@ -1,0 +1,205 @@
+// Taking windows, finding others, and making the first one.
+#include "engine/window_use.hpp"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/memory_account.hpp"
+#include "engine/agreement.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
+// With smaller rounds than this, messages between ranks are better than a window that hardly fits /dev/shm.
+constexpr std::int64_t kLeastRoundInLittle = 64 << 10;
+constexpr int kPause = 1000;  // microseconds
+
+std::int64_t free_shared_memory() {
+  struct statvfs place {};
+  if (::statvfs("/dev/shm", &place) != 0) return 0;
+  return static_cast<std::int64_t>(place.f_bavail) * static_cast<std::int64_t>(place.f_frsize);
+}
+
+void share_choice(MPI_Comm comm, SetChoice& choice) {
+  MPI_Bcast(choice.values.data(), static_cast<int>(choice.values.size()), MPI_INT64_T, 0, comm);
+}
+
+}  // namespace
+
+CoreFile::State::WindowUse::WindowUse(State& file) : file_(file) {
+  Window* const window = file.windowed ? file.nodes->window() : nullptr;
+  if (window != nullptr && window->lease->enter(file.seat.user(), nullptr)) window_ = window;
+}
+
+void CoreFile::State::WindowUse::leave() {
+  if (window_ != nullptr) window_->lease->leave();
+  window_ = nullptr;
+}
+
+void CoreFile::State::WindowUse::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
+  std::array<std::int64_t, NodeWindow::kMostAgreed> values{};
+  std::copy(least.begin(), least.end(), values.begin());
+  values[least.size()] = window_ != nullptr ? 0 : -1;
+  file_.agree({values.data(), least.size() + 1}, sums);
+  std::copy_n(values.begin(), least.size(), least.begin());
+  all_ = values[least.size()] == 0;
+}
+
+Status CoreFile::State::WindowUse::settle() {
+  if (all_) return {};
+  leave();
+  moved_ = true;
+  Status status = file_.move_to_window(window_);
+  all_ = status.ok();
+  return status;
+}
+
+SetWish CoreFile::State::wish() const {
+  return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators};
+}
+
+void CoreFile::State::take(Seat next) {
+  seat = std::move(next);
+  nodes = seat.shared_set();
+}
+
+// First to one that waits, then to a new one. Where there is no memory for that, the one that others have is
+// waited for: they give it back at the end of their calls.
+Status CoreFile::State::move_to_window(Window*& out) {
+  const std::int64_t round = layout.round_bytes();
+  Status status;
+  for (int attempt = 0;; ++attempt) {
+    Window* window = nullptr;
+    Seat next;
+    if (attempt < 2) {
+      const bool fresh = attempt == 1;
+      SetChoice choice;
+      if (mpi::rank(comm.get()) == 0)
+        choice = Seat::choose(comm.get(), wish(), fresh, round, windowed ? nodes.get() : nullptr);
+      share_choice(comm.get(), choice);
+      if (!fresh && choice.values[SetChoice::kSet] < 0) continue;
+      next = Seat(comm.get(), wish(), choice);
+      if (fresh) status = next.set().make_window(round);
+      if (next.set().capacity() >= round) window = next.set().window();
+    } else if (windowed) {
+      ::usleep(kPause);
+      window = nodes->window();
+    } else {
+      if (Status made = do_without_shared_memory(std::move(status)); !made.ok()) return made;
+      window = nodes->window();
+    }
+    const std::uint32_t user = next.empty() ? seat.user() : next.user();
+    int in = window != nullptr && window->lease->enter(user, nullptr) ? 1 : 0;
+    const bool mine = in != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &in, 1, MPI_INT, MPI_MIN, comm.get());
+    if (in != 0) {
+      if (!next.empty()) take(std::move(next));
+      seat.let_go();
+      windowed = true;
+      out = window;
+      return {};
+    }
+    if (mine) window->lease->leave();
+    // A new one without a window is of no use to anybody.
+    if (!next.empty() && attempt == 1) next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
+  }
+}
+
+// ---- opening ----
+
+void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
+  const Topology& t = nodes->topology();
+  const std::int64_t ranks = t.local_ranks;
+  const bool alone = seat.alone();
+  // A window that is too small makes room for a larger one.
+  const std::int64_t replaced = alone && nodes->window() != nullptr ? nodes->window()->bytes : 0;
+  std::int64_t window = std::min(settings.memory_bytes / 2 * ranks,
+                                 memory_left_for_windows(settings) * ranks + replaced);
+  const std::int64_t least = KeptOnNode::least_share(t.local_ranks);
+  std::int64_t share = share_of_next_file(settings, least);
+  bool little = false;
+  if (ranks > 1) {
+    const std::int64_t free = free_shared_memory();
+    little = free / 2 + replaced < window;
+    window = std::min(window, free / 2 + replaced);
+    const std::int64_t most = free / (4 * (keeping_files() + 1)) / ranks;
+    if (share > most) share = most >= least ? most : free / ranks > 4 * least ? least : 0;
+  }
+  const std::int64_t round = nodes->most_round(window);
+  out[kRoundThatFits] = little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1);
+  out[kShare] = share;
+  out[kCapacity] = nodes->capacity();
+  out[kAlone] = mpi::rank(comm.get()) != 0 || alone ? 1 : 0;
+}
+
+Layout CoreFile::State::fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const {
+  const int owners = nodes->topology().owners();
+  most = std::min(most, kMostRound);
+  return {stripe, round <= most ? round : choose_round_bytes(stripe, owners, round, most), owners};
+}
+
+Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
+  const std::int64_t round = layout.round_bytes();
+  if (memory[kCapacity] >= round) {
+    windowed = true;
+    return {};
+  }
+  Status status;
+  if (memory[kRoundThatFits] == 0) {
+    status = {Code::no_shared_memory, "too little shared memory is free in /dev/shm"};
+  } else if (memory[kAlone] != 0) {
+    status = nodes->make_window(round);
+  } else {
+    // Others use this one: larger rounds get a set of their own.
+    SetChoice choice;
+    if (mpi::rank(comm.get()) == 0) choice = Seat::choose(comm.get(), wish(), true);
+    share_choice(comm.get(), choice);
+    Seat next(comm.get(), wish(), choice);
+    status = next.set().make_window(round);
+    if (!status.ok()) {
+      next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
+    } else {
+      take(std::move(next));
+    }
+  }
+  windowed = status.ok();
+  if (windowed) return {};
+  return do_without_shared_memory(std::move(status));
+}
+
+// Ranks as nodes of their own: memory of each, and messages.
+Status CoreFile::State::do_without_shared_memory(Status why) {
+  if (nodes->topology().most_local_ranks == 1) return why;
+  Status heard = spread_failure(comm.get(), why);
+  if (heard.code() != Code::no_shared_memory) return heard;
+  if (mpi::rank(comm.get()) == 0)
+    warn_once("ranks of a node exchange messages instead of sharing memory: " + heard.message() +
+              "; make /dev/shm larger, or set forebay_memory_bytes or forebay_window_bytes lower");
+  settings.ranks_per_node = 1;
+  settings.link = forebay::Link::message;  // MPI's windows between ranks of a node are shared memory, too
+  SetChoice choice;
+  if (mpi::rank(comm.get()) == 0) choice = Seat::choose(comm.get(), wish());
+  share_choice(comm.get(), choice);
+  take(Seat(comm.get(), wish(), choice));
+  std::array<std::int64_t, kMemoryOffers> memory{};
+  offer_memory(memory);
+  MPI_Allreduce(MPI_IN_PLACE, memory.data(), static_cast<int>(memory.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
+  share_to_keep = memory[kShare];
+  layout = fit(layout.stripe_bytes(), wanted_round(layout.stripe_bytes()), memory[kRoundThatFits]);
+  return make_window(memory);
+}
+
+std::int64_t CoreFile::State::wanted_round(std::int64_t stripe) const {
+  const int owners = nodes->topology().owners();
+  const std::int64_t wanted =
+      settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * owners;
+  return choose_round_bytes(stripe, owners, wanted, kMostRound);
+}
+
+}  // namespace forebay

@@ -1,0 +1,41 @@
+// One call's use of a window: a file has it for itself from the beginning of a collective call to its end.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/file_state.hpp"
+
+namespace forebay {
+
+/// All ranks of a file make one at the same place of a collective call. A program of one thread has the
+/// window at once. Where another thread of some rank has it for another file, the ranks find that out when
+/// they agree, and go to another window together.
+class CoreFile::State::WindowUse {
+ public:
+  explicit WindowUse(State& file);
+  ~WindowUse() { leave(); }
+  WindowUse(const WindowUse&) = delete;
+  WindowUse& operator=(const WindowUse&) = delete;
+
+  /// Null where this rank has none, or none yet.
+  Window* get() const { return window_; }
+
+  /// Collective: State::agree, and whether all ranks have the window. Once.
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
+
+  /// Collective, after agree(), where a window is needed: on success all ranks have one; it may be another
+  /// than before. What was scattered into that is lost.
+  Status settle();
+  bool moved() const { return moved_; }
+
+ private:
+  void leave();
+
+  State& file_;
+  Window* window_ = nullptr;
+  bool all_ = false;
+  bool moved_ = false;
+};
+
+}  // namespace forebay
