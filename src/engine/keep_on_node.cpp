@@ -10,6 +10,7 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/node_share.hpp"
+#include "engine/order_check.hpp"
 
 namespace forebay {
 namespace {
@@ -136,6 +137,14 @@ Status CoreFile::State::flush_segments() {
     put = {&*share, &*share};
   } catch (const std::bad_alloc&) {  // the others wait below
     status = {Code::no_memory, "no memory to write what is kept of " + options.path};
+  }
+  if (settings.check == Check::order) {
+    const OrderConflicts found = find_order_conflicts(share ? &*share : nullptr, comm.get());
+    if (found.bytes > 0 && counters.order_conflicts == 0 && mpi::rank(comm.get()) == 0)
+      warn_once("forebay_check=order: ranks of several nodes wrote the same bytes of " + options.path +
+                " without a flush between, the first in [" + std::to_string(found.first.begin) + ", " +
+                std::to_string(found.first.end) + "): whose are in the file is not certain");
+    counters.order_conflicts += found.bytes;
   }
   status = flush_together({&put, share ? std::size_t{1} : 0}, std::move(status), {});
   if (!status.ok()) return status;

@@ -174,6 +174,11 @@ void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::ste
   touched_.assign(static_cast<std::size_t>(count_), false);
 }
 
+Extent NodeSegments::range_of(int segment) const {
+  const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
+  return {origin, origin + bytes_};
+}
+
 std::uint64_t* NodeSegments::words(int segment) const {
   return reinterpret_cast<std::uint64_t*>(maps_ + segment * (bytes_ / 8));
 }

@@ -139,6 +139,7 @@ class NodeSegments {
   template <class F>
   void for_each_in(Extent range, F&& f);
   void list_dirty(std::int64_t first, std::int64_t last);
+  Extent range_of(int segment) const;
   std::uint64_t* words(int segment) const;
   std::byte* data(int segment) const;
 

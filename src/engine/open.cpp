@@ -14,7 +14,7 @@ namespace {
 // Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
 // only tests set.
 void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& choice) {
-  std::array<std::int64_t, 19 + SetChoice::kCount> v{s.enabled,
+  std::array<std::int64_t, 20 + SetChoice::kCount> v{s.enabled,
                                  static_cast<std::int64_t>(s.mode),
                                  static_cast<std::int64_t>(s.storage),
                                  static_cast<std::int64_t>(s.link),
@@ -32,7 +32,8 @@ void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& ch
                                  static_cast<std::int64_t>(s.metadata),
                                  s.segment_bytes,
                                  s.segments,
-                                 led};
+                                 led,
+                                 static_cast<std::int64_t>(s.check)};
   std::copy(choice.values.begin(), choice.values.end(), v.end() - SetChoice::kCount);
   MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
   std::copy(v.end() - SetChoice::kCount, v.end(), choice.values.begin());
@@ -54,6 +55,7 @@ void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& ch
   s.segment_bytes = v[16];
   s.segments = static_cast<int>(v[17]);
   led = v[18];
+  s.check = static_cast<Check>(v[19]);
   if (v[10] == 0) s.stats.clear();
   if (v[10] != 0 && s.stats.empty())
     s.stats = "-";  // only rank 0 writes; the others must know that it gathers

@@ -82,6 +82,7 @@ Json to_json(const FileReport& report) {
        {{"requests", c.pooled_requests},
         {"collective_calls", c.pooled_calls},
         {"conflicts", c.pool_conflicts},
+        {"order_conflict_bytes", c.order_conflicts},
         {"peak_bytes", c.pool_peak_bytes}}},
       {"after_node_coalescing",
        {{"runs", c.node_runs},

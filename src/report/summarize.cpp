@@ -43,6 +43,7 @@ void add(Counters& total, const Counters& c) {
   total.collective_reads = std::max(total.collective_reads, c.collective_reads);
   total.rounds = std::max(total.rounds, c.rounds);
   total.pooled_calls = std::max(total.pooled_calls, c.pooled_calls);
+  total.order_conflicts = std::max(total.order_conflicts, c.order_conflicts);
   total.pool_conflicts = std::max(total.pool_conflicts, c.pool_conflicts);
 }
 
