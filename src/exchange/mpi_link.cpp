@@ -37,7 +37,11 @@ class MpiRail final : public Rail {
   }
 
   ~MpiRail() override {
-    if (window_ && mpi::alive()) MPI_Win_unlock_all(window_.get());
+    if (key_ == MPI_KEYVAL_INVALID) {
+      close_inbox();
+    } else {
+      MPI_Comm_delete_attr(MPI_COMM_SELF, key_);
+    }
   }
   MpiRail(const MpiRail&) = delete;
   MpiRail& operator=(const MpiRail&) = delete;
@@ -114,6 +118,31 @@ class MpiRail final : public Rail {
     }
     MPI_Win_set_errhandler(window_.get(), MPI_ERRORS_RETURN);
     must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get()));
+    close_in_turn();
+  }
+
+  void close_inbox() {
+    puts_ = false;
+    if (window_ && mpi::alive()) MPI_Win_unlock_all(window_.get());
+    window_.reset();
+  }
+
+  // Freeing a window waits for the others, so that ranks which free two in different orders would wait for
+  // ever; and what is left, MPI frees in any order. MPI_Finalize deletes attributes of MPI_COMM_SELF, the
+  // last one first: with one for each window they go in the order in which they came, of whatever library
+  // they are. Files that are closed after that send messages.
+  void close_in_turn() {
+    if (!mpi::world_works()) return;
+    MPI_Comm_create_keyval(
+        MPI_COMM_NULL_COPY_FN,
+        [](MPI_Comm, int, void* value, void*) {
+          auto* const rail = static_cast<MpiRail*>(value);
+          rail->close_inbox();
+          MPI_Comm_free_keyval(&rail->key_);
+          return MPI_SUCCESS;
+        },
+        &key_, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key_, this);
   }
 
   // Where the peers cannot even agree on a round, none of them can go on in order; an end that is said beats
@@ -230,6 +259,7 @@ class MpiRail final : public Rail {
   int node_;
   bool puts_ = false;
   mpi::Win window_;
+  int key_ = MPI_KEYVAL_INVALID;
   std::byte* inbox_ = nullptr;
   std::vector<std::int64_t> send_, receive_, displacement_, table_out_, table_in_;
   std::vector<std::byte> packed_, received_;
