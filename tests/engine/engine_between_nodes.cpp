@@ -69,8 +69,8 @@ void collective_calls(const std::string& hints) {
 
 // What ranks of two nodes write in turns without a flush between is found, byte for byte, and nothing else.
 void conflicts_are_found(const std::string& nodes) {
-  for (const char* check : {"", ";forebay_check=order"}) {
-    auto file = open_between_nodes("forebay_stripe_bytes=64k;forebay_segment_bytes=4k;" + nodes + check);
+  for (const char* looks : {"", ";forebay_check=order"}) {
+    auto file = open_between_nodes("forebay_stripe_bytes=64k;forebay_segment_bytes=4k;" + nodes + looks);
     const auto found = [&] {
       std::int64_t bytes = file->counters().order_conflicts;
       MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
@@ -86,10 +86,10 @@ void conflicts_are_found(const std::string& nodes) {
     if (last) CHECK_OK(put_alone(*file, 4090, 300, 3));
     if (last) CHECK_OK(put_alone(*file, 4080, 5, 3));
     CHECK_OK(file->flush());
-    CHECK(found() == (*check == '\0' ? 0 : 115));
+    CHECK(found() == (*looks == '\0' ? 0 : 115));
     if (first) CHECK_OK(put_alone(*file, 4000, 1000, 4));
     CHECK_OK(file->flush());
-    CHECK(found() == (*check == '\0' ? 0 : 115));
+    CHECK(found() == (*looks == '\0' ? 0 : 115));
     CHECK_OK(file->close());
   }
 }
