@@ -120,7 +120,7 @@ int RecordCount::accept(OpenFile& file, std::int64_t maximum, const Reach& mine)
   agreed_ = records;
   holder_ = static_cast<int>(maximum % file.core->ranks());
   if (file.core->rank() == holder_) reach_ = mine;
-  if (kept) file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), agreed_);
+  tell_at_exit(file);
   return NC_NOERR;
 }
 
@@ -153,8 +153,13 @@ int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
   if (mine.records <= std::max(known, agreed_)) return NC_NOERR;
   if (!file.core->commits()) return put_again(file, mine, mode::independent);
   alone_.extend(mine);
-  file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), alone_.records);
+  tell_at_exit(file);
   return NC_NOERR;
+}
+
+// Also where nothing is kept now: of each rank it must be known what it has reached.
+void RecordCount::tell_at_exit(OpenFile& file) const {
+  file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), agreed_, alone_.records);
 }
 
 int RecordCount::catch_up_alone(OpenFile& file) {
@@ -169,7 +174,9 @@ int RecordCount::catch_up_alone(OpenFile& file) {
 }
 
 int RecordCount::catch_up_alone_together(OpenFile& file) {
-  return spread_error(file, catch_up_alone(file));
+  const int err = spread_error(file, catch_up_alone(file));
+  tell_at_exit(file);
+  return err;
 }
 
 int RecordCount::restore(OpenFile& file) {

@@ -58,6 +58,7 @@ class RecordCount {
 
  private:
   int put_in_header(OpenFile& file, std::int64_t records);
+  void tell_at_exit(OpenFile& file) const;
 
   std::int64_t agreed_ = 0;
   std::int64_t written_ = 0;  // of that, what is in the header

@@ -82,31 +82,29 @@ Status File::write_past(std::int64_t offset, const void* data, std::int64_t byte
   return core_->write({&put, 1});
 }
 
+// A piece that an edge cuts goes past level 1 as a whole: an element of it would else be put half now, half when level
+// 1 moves on.
 Status File::write_at(std::int64_t offset, const void* data, std::int64_t bytes) {
   if (bytes == 0) return {};
   if (Status status = begin_writing({offset, offset + bytes}); !status.ok()) return status;
-  Status status = bytes >= past_bytes_ ? write_past(offset, data, bytes) : write_parts(offset, data, bytes);
+  const bool past = bytes >= past_bytes_ || bytes > level1_.unit() - offset % level1_.unit();
+  Status status = past ? write_past(offset, data, bytes) : write_within(offset, data, bytes);
   if (status.ok()) end_ = std::max(end_, offset + bytes);
   return status;
 }
 
-Status File::write_parts(std::int64_t offset, const void* data, std::int64_t bytes) {
-  const auto* from = static_cast<const std::byte*>(data);
-  for (;;) {
-    if (const Extent segment = level1_.segment();
-        offset < segment.begin || offset >= segment.end || !level1_.room()) {
-      if (segment.begin <= offset && offset < segment.end) level1_.tidy();
-      if (offset < segment.begin || offset >= segment.end || !level1_.room()) {
-        if (Status status = move_on(); !status.ok()) return status;
-        level1_.align(offset);
-      }
-    }
-    const std::int64_t part = std::min(bytes, level1_.segment().end - offset);
-    level1_.copy(offset, from, part);
-    if (level1_.full()) (void)moved_on();
-    if (part == bytes) return {};
-    offset += part, from += part, bytes -= part;
+Status File::write_within(std::int64_t offset, const void* data, std::int64_t bytes) {
+  const Section section;
+  const Extent segment = level1_.segment();
+  const bool elsewhere = offset < segment.begin || offset >= segment.end;
+  if (!elsewhere && !level1_.room()) level1_.tidy();
+  if (elsewhere || !level1_.room()) {
+    if (Status status = move_on(); !status.ok()) return status;
+    level1_.align(offset);
   }
+  level1_.copy(offset, data, bytes);
+  if (level1_.full()) (void)moved_on();
+  return {};
 }
 
 // ---- reads ----
@@ -228,9 +226,9 @@ Status File::close() {
 // ---- the end of the process ----
 
 // Level 2 is written before: its holder was registered later. So what is here, which is newer, wins.
-void File::write_out(bool in_signal) noexcept {
+void File::write_out(Ending ending) noexcept {
   if (level1_.empty()) return;
-  if (!in_signal) {
+  if (!ending.in_signal) {
     level1_.tidy();
     RunCursor<Level1> cursor(level1_);
     MemorySource source(level1_.memory());
@@ -247,19 +245,12 @@ void File::write_out(bool in_signal) noexcept {
     }
     return;
   }
-  for (std::size_t i = 0; i < level1_.size(); ++i) {
-    Run run = level1_[i];
-    while (run.length > 0) {
-      const ssize_t n =
-          ::pwrite(core_->descriptor(), level1_.memory() + run.stream, static_cast<std::size_t>(run.length), run.file);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) {
-        say_not_written(path().c_str());
-        return;
-      }
-      run = {run.file + n, run.stream + n, run.length - n};
-    }
+  bool well = true;
+  for (std::size_t i = 0; i < level1_.size() && well; ++i) {
+    const Run run = level1_[i];
+    well = core_->write_in_signal(run.file, level1_.memory() + run.stream, run.length);
   }
+  if (!well) say_not_written(path().c_str());
 }
 
 }  // namespace forebay::tcio

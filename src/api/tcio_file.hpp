@@ -13,6 +13,7 @@
 #include "api/pending_reads.hpp"
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
+#include "engine/section.hpp"
 #include "engine/termination.hpp"
 
 namespace forebay::tcio {
@@ -46,6 +47,7 @@ class File final : public Holder {
     if (offset < segment.begin || bytes > segment.end - offset || bytes >= past_bytes_ || bytes == 0 ||
         !level1_.room() || !watching_ || !reads_.empty() || !early_.empty())
       return false;
+    const Section section;
     level1_.copy(offset, data, bytes);
     if (offset + bytes > end_) end_ = offset + bytes;
     return offset + bytes < segment.end || !level1_.full() || moved_on();
@@ -75,14 +77,14 @@ class File final : public Holder {
   Status set_size(std::int64_t bytes, Status mine);
   Status close();
 
-  void write_out(bool in_signal) noexcept override;
+  void write_out(Ending ending) noexcept override;
 
  private:
   Status begin_writing(Extent range);
   Status fill();
   Status fill_early();
   void remember(const Run& run);
-  Status write_parts(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status write_within(std::int64_t offset, const void* data, std::int64_t bytes);
   Status write_past(std::int64_t offset, const void* data, std::int64_t bytes);
   Status move_on();
   bool moved_on();

@@ -12,7 +12,7 @@ namespace {
 
 template <class Function>
 Function next(const char* name) {
-  forebay::write_out_all(false);
+  forebay::write_out_for_abort();
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
@@ -27,7 +27,7 @@ void from_fortran(const char* name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* er
 }  // namespace
 
 FOREBAY_EXPORT void forebay_write_out() {
-  forebay::write_out_all(false);
+  forebay::write_out_for_abort();
 }
 
 FOREBAY_EXPORT int MPI_Abort(MPI_Comm comm, int code) {

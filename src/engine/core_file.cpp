@@ -16,6 +16,7 @@
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
 #include "engine/window_use.hpp"
+#include "engine/write_out.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -39,8 +40,8 @@ CoreFile::~CoreFile() {
   if (state_->on_node && state_->storage) {
     if (const Status status = state_->on_node->segments.drain(); !status.ok()) warn_once(status.message());
   }
-  state_->behind.reset();
   state_->on_node.reset();
+  state_->behind.reset();
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
@@ -98,6 +99,7 @@ Status CoreFile::flush_alone() {
   Status status;
   if (s.behind) status = s.write_pool_alone();
   if (s.on_node) status.update(s.on_node->segments.drain());
+  if (s.behind && status.ok()) s.behind->counts.written();
   return status;
 }
 
@@ -153,9 +155,17 @@ bool CoreFile::holds() const {
   return state_->behind && !state_->behind->together.empty();
 }
 
-void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t value) {
-  if (state_->behind) state_->behind->count = {offset, width, value};
-  if (state_->on_node) state_->on_node->count_at_exit = {offset, width, value};
+void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
+  if (!state_->behind) return;
+  state_->behind->counts.set_together(together);
+  state_->behind->counts.set_alone(alone);
+  state_->behind->count = {offset, width, 0};
+}
+
+bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {
+  const Piece piece{offset, data, length};
+  const int fd = descriptor();
+  return state_->on_node ? state_->on_node->segments.write_past_in_signal(fd, piece) : pwrite_all(fd, piece);
 }
 
 // The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
@@ -264,6 +274,8 @@ Status CoreFile::write(std::span<const Put> puts, When when) {
   if (s.behind && s.on_node) {
     // What this rank keeps of earlier calls is older.
     if (Status status = s.write_pool_alone(); !status.ok()) return status;
+    s.on_node->be_watched();
+    s.behind->counts.keeps();
   } else if (s.behind) {
     return s.write_behind_alone(puts);
   }
@@ -334,8 +346,8 @@ Status CoreFile::close() {
     s.counters.window_bytes = s.windowed ? s.nodes->window()->bytes : 0;
     s.counters.segment_bytes = spare ? static_cast<std::int64_t>(spare->bytes) : 0;
   }
-  s.behind.reset();
   s.on_node.reset();
+  s.behind.reset();
   s.storage = nullptr;
   status.update(s.file.close());
   // In one message with what becomes of the set of windows.

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -100,9 +101,13 @@ class CoreFile {
   /// alike.
   bool commits() const;
   bool holds() const;
-  /// Where the process ends with bytes still kept, the big-endian number of `width` bytes at `offset` of the
-  /// file is made at least `value` after they are written.
-  void count_at_exit(std::int64_t offset, int width, std::int64_t value);
+  /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
+  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes of
+  /// all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not write, or the
+  /// ranks share no memory, the number stays.
+  void count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone);
+  /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the node keeps.
+  bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
   /// itself, in the place of what the node keeps there. read_at comes after what this rank keeps has been

@@ -17,6 +17,14 @@ class FileLock {
   FileLock(int fd, std::int64_t begin, std::int64_t length) : fd_(fd), begin_(begin), length_(length) {
     held_ = set(F_WRLCK, F_OFD_SETLKW);
   }
+  /// Without being put to sleep: `wait` says whether to try once more.
+  template <class Wait>
+  FileLock(int fd, std::int64_t begin, std::int64_t length, Wait&& wait)
+      : fd_(fd), begin_(begin), length_(length) {
+    do {
+      held_ = set(F_WRLCK, F_OFD_SETLK);
+    } while (!held_ && (errno == EAGAIN || errno == EACCES) && wait());
+  }
   ~FileLock() {
     if (held_) (void)set(F_UNLCK, F_OFD_SETLK);
   }

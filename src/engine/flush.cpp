@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/indispensable.hpp"
+#include "engine/section.hpp"
 #include "exchange/dirty_map.hpp"
 #include "exchange/packing.hpp"
 #include "request/active_set.hpp"
@@ -209,6 +210,7 @@ void FlushRun::scatter(std::int64_t base, int parity) {
   std::byte* buffer = f_.window.buffer(parity);
   std::array<Run, kBatch> batch;
   const std::int64_t limit = base + f_.layout.round_bytes();
+  const Section section;  // the requests may be kept ones
   attempt([&] {
     active_->visit(limit, [&](const Put& put) {
       while (const std::size_t n = put.cursor->take(limit, batch)) {

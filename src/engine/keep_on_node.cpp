@@ -189,7 +189,8 @@ void CoreFile::State::keep_independent() {
   };
   const Status status = KeptOnNode::create(lease, t, comm.get(), share, layout, options.path, file, counters,
                                            readable && file.fills_holes(), options.only_writer, on_node);
-  if (!status.ok()) on_node.reset();
+  if (!status.ok()) return on_node.reset();
+  on_node->counted_by = behind.get();
 }
 
 Status CoreFile::State::start_keeping() {
@@ -201,8 +202,16 @@ Status CoreFile::State::start_keeping() {
     return {};
   }
   if (options.keeping == Keeping::by_rank) {
+    // Without it the number of records in the header is that of the last sync when a process ends.
+    const Topology& t = nodes->topology();
+    NodeMemory counts;
+    if (t.nodes > 1 || !share_on_node(t, comm.get(), EndCounts::bytes_needed(t.local_ranks),
+                                      SharedMemory::Pages::at_first_touch, {}, counts)
+                            .ok())
+      counts = {};
     try {
-      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters, std::move(counts), t,
+                                             t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }

@@ -32,7 +32,7 @@ KeptOnNode::KeptOnNode(std::shared_ptr<SegmentMemory> memory, int count, int ran
       file_(file) {}
 
 std::int64_t KeptOnNode::least_share(int ranks) {
-  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments);
+  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments, ranks);
   return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
 }
 
@@ -88,27 +88,29 @@ KeptOnNode::~KeptOnNode() {
   unwatch(*this);
 }
 
-Status KeptOnNode::put(const Put& put) {
-  // Not at each put: it asks for the handler of every signal.
+// Not at each put: it asks for the handler of every signal.
+void KeptOnNode::be_watched() {
   if (!watching_) watch(*this);
   watching_ = true;
+}
+
+Status KeptOnNode::put(const Put& put) {
+  be_watched();
   segments.drain_overdue();
   Status status = segments.put(put);
   counters_->pool_peak_bytes = std::max(counters_->pool_peak_bytes, segments.kept());
   return status;
 }
 
-void KeptOnNode::write_out(bool in_signal) noexcept {
-  if (segments.kept() == 0) return;
-  if (in_signal) {
-    if (!segments.write_out_in_signal(file_.descriptor()) || !raise_count(file_.descriptor(), count_at_exit))
-      say_not_written(path_.c_str());
-    return;
+void KeptOnNode::write_out(Ending ending) noexcept {
+  if (segments.kept() > 0) {
+    if (ending.in_signal) {
+      if (!segments.write_out_in_signal(file_.descriptor())) return say_not_written(path_.c_str());
+    } else if (const Status status = segments.drain(); !status.ok()) {
+      return warn_once("as the program ended: " + status.message());
+    }
   }
-  Status status = segments.drain();
-  if (status.ok() && !raise_count(file_.descriptor(), count_at_exit))
-    status = from_errno(errno, "cannot write the number of records of " + path_);
-  if (!status.ok()) warn_once("as the program ended: " + status.message());
+  if (counted_by != nullptr) counted_by->written_by_node(ending);
 }
 
 }  // namespace forebay

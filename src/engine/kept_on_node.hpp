@@ -39,21 +39,23 @@ class KeptOnNode final : public Holder {
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.
   bool small(std::int64_t bytes) const { return bytes >= 0 && bytes <= most_; }
+  /// Before a put: the end of the process is seen to.
+  void be_watched();
   /// Keeps a put; NodeSegments::put.
   Status put(const Put& put);
 
   /// After a flush: a program may have set signal handlers by the next put.
   void flushed() { watching_ = false; }
 
-  void write_out(bool in_signal) noexcept override;
+  void write_out(Ending ending) noexcept override;
 
   /// For the next file, when this one is closed.
   const std::shared_ptr<SegmentMemory>& memory() const { return memory_; }
 
   NodeSegments segments;
 
-  /// Where the process ends, after what is kept was written.
-  CountAtExit count_at_exit;
+  /// Where the process ends, after what is kept was written, this knows how many records are whole.
+  WriteBehind* counted_by = nullptr;
 
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks = false;

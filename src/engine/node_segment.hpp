@@ -5,13 +5,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "engine/node_segments.hpp"
+#include "request/run.hpp"
 
 namespace forebay {
 
 struct alignas(128) NodeSegments::Segment {
   pthread_mutex_t lock;
+  std::atomic<int> holder;  // the rank that has locked it; -1: none, or it is just about to
   std::atomic<std::int64_t> index;  // it stands for [index, index + 1) * bytes_ of the file; -1: for nothing
   std::atomic<int> next;            // in its chain
   std::atomic<std::int64_t> used;   // when, in uses of the directory
@@ -24,16 +27,29 @@ struct alignas(128) NodeSegments::Segment {
 /// ever.
 class NodeSegments::Held {
  public:
-  Held(NodeSegments& of, int segment) : of_(of), segment_(segment) {}
+  explicit Held(NodeSegments& of, int segment = -1) : of_(of), segment_(segment) {}
   ~Held() {
     if (segment_ >= 0) of_.unlock(segment_);
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
+  bool any() const { return segment_ >= 0; }
+  int release() { return std::exchange(segment_, -1); }
+  void take(int segment) { segment_ = segment; }
 
  private:
   NodeSegments& of_;
   int segment_;
+};
+
+/// What a rank is changing, so that whoever comes after a death in the middle of it takes just that out: runs of
+/// the file, within segments that this rank has locked.
+struct alignas(128) NodeSegments::Journal {
+  static constexpr std::size_t kRuns = 512;
+  std::atomic<int> count;  // of the runs that are being changed
+  std::atomic<int> cut;    // 1: and the run before them, which an edge has cut
+  Run before;
+  Run runs[kRuns];
 };
 
 }  // namespace forebay

@@ -10,21 +10,22 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "engine/file_lock.hpp"
 #include "engine/node_segment.hpp"
+#include "engine/section.hpp"
+#include "engine/write_out.hpp"
 #include "exchange/dirty_map.hpp"
 #include "request/byte_order.hpp"
 
 namespace forebay {
 namespace {
 
-constexpr std::size_t kBatch = 512;
 constexpr std::int64_t kPage = 4096;
 constexpr std::size_t kMostPieces = 1024;
 constexpr int kSegmentsPerRank = 4;
@@ -33,8 +34,10 @@ constexpr std::int64_t kHole = 4096;
 constexpr int kLeastRuns = 3;  // fewer are written as they are
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
-// A signal handler asks whether its thread was in the middle of something.
-volatile std::sig_atomic_t inside = 0;
+// While a rank holds one segment it does not wait for another, but tries so often.
+constexpr int kMostTries = 200;
+// A rank that ends waits so long for segments that others have locked.
+constexpr auto kMostForSegments = std::chrono::milliseconds(200);
 
 std::int64_t now() {
   return std::chrono::steady_clock::now().time_since_epoch().count();
@@ -89,7 +92,7 @@ class NodeSegments::Lock {
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   void take() {
-    inside = inside + 1;
+    Section::enter();
     if (take_lock(of_.directory_->lock) == EOWNERDEAD) {
       of_.rebuild();
       pthread_mutex_consistent(&of_.directory_->lock);
@@ -98,13 +101,39 @@ class NodeSegments::Lock {
   }
   void give() {
     pthread_mutex_unlock(&of_.directory_->lock);
-    inside = inside - 1;
     held_ = false;
+    Section::leave();
   }
 
  private:
   NodeSegments& of_;
   bool held_ = false;
+};
+
+/// Runs of the journal, while what they stand for is changed in a segment that is locked. Where a source throws,
+/// they are not kept any more.
+class NodeSegments::Changing {
+ public:
+  Changing(NodeSegments& of, int segment, std::span<const Run> runs) : of_(of), segment_(segment) {
+    of_.journal().count.store(static_cast<int>(runs.size()), std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Changing() {
+    Journal& journal = of_.journal();
+    if (!done_) {
+      for (int i = 0; i < journal.count; ++i) of_.forget(segment_, journal.runs[i]);
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    journal.count.store(0, std::memory_order_release);
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+  void done() { done_ = true; }
+
+ private:
+  NodeSegments& of_;
+  int segment_;
+  bool done_ = false;
 };
 
 std::int64_t NodeSegments::choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks) {
@@ -116,28 +145,30 @@ std::int64_t NodeSegments::choose_segment_bytes(std::int64_t stripe, std::int64_
 
 /// Where the parts lie in memory.
 struct NodeSegments::Places {
-  Places(std::int64_t segment_bytes, int count) {
+  Places(std::int64_t segment_bytes, int count, int ranks) {
     const auto n = static_cast<std::size_t>(count);
     const auto bytes = static_cast<std::size_t>(segment_bytes);
     segments = round_up(sizeof(Directory), 128);
-    heads = segments + n * sizeof(Segment);
+    journals = segments + n * sizeof(Segment);
+    heads = journals + static_cast<std::size_t>(ranks) * sizeof(Journal);
     maps = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
     data = round_up(maps + n * bytes / 8, 4096);
     end = data + n * bytes;
   }
-  std::size_t segments, heads, maps, data, end;
+  std::size_t segments, journals, heads, maps, data, end;
 };
 
-std::size_t NodeSegments::bytes_needed(std::int64_t segment_bytes, int count) {
-  return Places(segment_bytes, count).end;
+std::size_t NodeSegments::bytes_needed(std::int64_t segment_bytes, int count, int ranks) {
+  return Places(segment_bytes, count, ranks).end;
 }
 
 NodeSegments::NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank)
     : ranks_(ranks), rank_(rank), bytes_(segment_bytes), count_(count), buckets_(2 * count) {
   auto* at = static_cast<std::byte*>(memory);
-  const Places places(segment_bytes, count);
+  const Places places(segment_bytes, count, ranks);
   directory_ = reinterpret_cast<Directory*>(at);
   segments_ = reinterpret_cast<Segment*>(at + places.segments);
+  journals_ = reinterpret_cast<Journal*>(at + places.journals);
   heads_ = reinterpret_cast<std::atomic<int>*>(at + places.heads);
   maps_ = at + places.maps;
   data_ = at + places.data;
@@ -149,9 +180,11 @@ void NodeSegments::initialize() {
   directory_->uses = 0;
   directory_->passing = 0;
   for (int i = 0; i < buckets_; ++i) heads_[i] = -1;
+  for (int i = 0; i < ranks_; ++i) journals_[i].count = journals_[i].cut = 0;
   for (int i = 0; i < count_; ++i) {
     Segment& s = segments_[i];
     make_lock(s.lock);
+    s.holder = -1;
     s.index = -1;
     s.next = -1;
     s.used = 0;
@@ -177,6 +210,10 @@ void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::ste
 Extent NodeSegments::range_of(int segment) const {
   const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
   return {origin, origin + bytes_};
+}
+
+NodeSegments::Journal& NodeSegments::journal() const {
+  return journals_[rank_];
 }
 
 std::uint64_t* NodeSegments::words(int segment) const {
@@ -221,33 +258,62 @@ void NodeSegments::rebuild() {
   }
 }
 
-// Somebody died while he filled or wrote it. What he had marked is there; the sum may not be.
+// Somebody died while he filled or wrote it. What he had marked is there, but for what he was changing; the sum may
+// not be. A journal's runs lie in segments that its rank has locked: this one's are of a dead rank.
 void NodeSegments::recover(int segment) {
+  Segment& s = segments_[segment];
+  for (int rank = 0; rank < ranks_; ++rank) {
+    Journal& journal = journals_[rank];
+    if (journal.cut.load(std::memory_order_acquire) != 0) forget(segment, journal.before);
+    const int count = journal.count.load(std::memory_order_acquire);
+    for (int i = 0; i < count; ++i) forget(segment, journal.runs[i]);
+  }
   std::int64_t dirty = 0;
   const std::uint64_t* const map = words(segment);
   for (std::int64_t i = 0; i < bytes_ / 64; ++i) dirty += std::popcount(map[i]);
-  Segment& s = segments_[segment];
   directory_->kept += dirty - s.dirty.exchange(dirty);
   pthread_mutex_consistent(&s.lock);
 }
 
+// The part of a run of a journal that lies in a segment; once, since others may put something there later.
+void NodeSegments::forget(int segment, Run& run) {
+  const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
+  const std::int64_t begin = std::max(run.file - origin, std::int64_t{0});
+  const std::int64_t end = std::min(run.file + run.length - origin, bytes_);
+  if (origin < 0 || begin >= end) return;
+  clear(segment, begin, end);
+  run.length = 0;
+}
+
+void NodeSegments::locked(int segment, int result) {
+  if (result == EOWNERDEAD) recover(segment);
+  segments_[segment].holder.store(rank_, std::memory_order_relaxed);
+}
+
+bool NodeSegments::is_mine(int segment) const {
+  return segments_[segment].holder.load(std::memory_order_relaxed) == rank_;
+}
+
 void NodeSegments::lock(int segment) {
-  inside = inside + 1;
-  if (take_lock(segments_[segment].lock) == EOWNERDEAD) recover(segment);
+  Section::enter();
+  locked(segment, take_lock(segments_[segment].lock));
 }
 
 bool NodeSegments::try_lock(int segment) {
-  inside = inside + 1;
+  Section::enter();
   const int result = pthread_mutex_trylock(&segments_[segment].lock);
-  if (result == EOWNERDEAD) recover(segment);
-  if (result == 0 || result == EOWNERDEAD) return true;
-  inside = inside - 1;
+  if (result == 0 || result == EOWNERDEAD) {
+    locked(segment, result);
+    return true;
+  }
+  Section::leave();
   return false;
 }
 
 void NodeSegments::unlock(int segment) {
+  segments_[segment].holder.store(-1, std::memory_order_relaxed);
   pthread_mutex_unlock(&segments_[segment].lock);
-  inside = inside - 1;
+  Section::leave();
 }
 
 int NodeSegments::lock_present(std::int64_t index) {
@@ -305,8 +371,16 @@ void NodeSegments::touch(int segment) {
 }
 
 // The segment for a range, locked. -1: another would have had to give way, and its bytes could not be
-// written.
-int NodeSegments::acquire(std::int64_t index, Status& status) {
+// written. `before`: a segment that is held, if that needs no waiting.
+int NodeSegments::acquire(std::int64_t index, Status& status, Held& before) {
+  const auto lock_soon = [&](int s) {
+    for (int i = 0; before.any() && i < kMostTries; ++i) {
+      if (try_lock(s)) return;
+      sched_yield();
+    }
+    if (before.any()) finish(before.release());
+    lock(s);
+  };
   const auto use = [&](int s) {
     segments_[s].used.store(directory_->uses.fetch_add(1, std::memory_order_relaxed),
                             std::memory_order_relaxed);
@@ -314,7 +388,7 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
   };
   // Most puts go where the one before went.
   if (segments_[last_].index.load(std::memory_order_relaxed) == index) {
-    lock(last_);
+    lock_soon(last_);
     if (segments_[last_].index.load(std::memory_order_relaxed) == index) {
       use(last_);
       return last_;
@@ -326,7 +400,7 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
     if (const int s = find(index); s >= 0) {
       use(s);
       directory.give();
-      lock(s);
+      lock_soon(s);
       if (segments_[s].index.load(std::memory_order_relaxed) == index) return s;
       unlock(s);
       continue;
@@ -334,6 +408,7 @@ int NodeSegments::acquire(std::int64_t index, Status& status) {
     const int victim = lock_victim();
     if (victim < 0) {
       directory.give();
+      if (before.any()) finish(before.release());
       sched_yield();
       continue;
     }
@@ -483,11 +558,11 @@ Status NodeSegments::write(int segment) {
   return status;
 }
 
-/// Calls f(index, runs, more) for the runs in each segment's range; more() takes the next ones of the same
-/// range.
+/// Calls f(index, runs, more) for the runs in each segment's range, which are in the journal; more() takes the next
+/// ones of the same range.
 template <class F>
 void NodeSegments::walk(Cursor& cursor, F&& f) {
-  std::array<Run, kBatch> batch;
+  const std::span<Run> batch(journal().runs);
   cursor.start(bytes_);
   for (std::int64_t next = cursor.peek(); next != kNoOffset; next = cursor.peek()) {
     const std::int64_t index = next / bytes_;
@@ -498,23 +573,52 @@ void NodeSegments::walk(Cursor& cursor, F&& f) {
   }
 }
 
+// Lets go of a segment after something was put into it. Where it cannot be written, the bytes stay, and who drains
+// next hears of it.
+void NodeSegments::finish(int segment) {
+  const Held held(*this, segment);
+  journal().cut.store(0, std::memory_order_release);
+  if (segments_[segment].dirty.load(std::memory_order_relaxed) == bytes_) (void)write(segment);
+}
+
 Status NodeSegments::put(const Put& put) {
   Status status;
+  // An element that an edge cuts goes into two segments. The first is held until the second has its part, where that
+  // is to be had without waiting.
+  Held before(*this);
+  Journal& journal = this->journal();
+  struct Uncut {
+    ~Uncut() { cut.store(0, std::memory_order_release); }
+    std::atomic<int>& cut;
+  } const uncut{journal.cut};  // before its segment is let go
   walk(*put.cursor, [&](std::int64_t index, std::span<const Run> runs, auto&& more) {
-    const int segment = acquire(index, status);
+    const int segment = acquire(index, status, before);
     if (segment < 0) return false;
-    const Held held(*this, segment);
+    Held held(*this, segment);
     touch(segment);
+    const std::int64_t limit = (index + 1) * bytes_;
     for (; !runs.empty(); runs = more()) {
+      Changing changing(*this, segment, runs);
       put.source->produce(runs, data(segment), index * bytes_);
       mark(segment, runs);
+      changing.done();
+      if (before.any()) finish(before.release());
       counters_->pieces += static_cast<std::int64_t>(runs.size());
-      for (const Run& run : runs) counters_->bytes += run.length;
+      for (const Run& run : runs) {
+        counters_->bytes += run.length;
+        if (run.file + run.length != limit) continue;
+        journal.before = run;
+        journal.cut.store(1, std::memory_order_release);
+      }
     }
-    // Where this fails, the bytes stay, and who drains next hears of it.
-    if (segments_[segment].dirty.load(std::memory_order_relaxed) == bytes_) (void)write(segment);
+    if (journal.cut.load(std::memory_order_relaxed) != 0 && put.cursor->peek() == limit) {
+      before.take(held.release());
+    } else {
+      finish(held.release());
+    }
     return true;
   });
+  if (before.any()) finish(before.release());
   return status;
 }
 
@@ -560,7 +664,10 @@ void NodeSegments::list_dirty(std::int64_t first, std::int64_t last) {
 void NodeSegments::discard(Extent range) {
   pass();
   for_each_in(range, [&](int s, Extent whole) {
-    clear(s, std::max(range.begin, whole.begin) - whole.begin, std::min(range.end, whole.end) - whole.begin);
+    Run& run = journal().runs[0];
+    run.file = std::max(range.begin, whole.begin);
+    run.length = std::min(range.end, whole.end) - run.file;
+    const Changing changing(*this, s, {&run, 1});
   });
 }
 
@@ -571,11 +678,9 @@ void NodeSegments::discard(Cursor& cursor) {
     const int segment = lock_present(index);
     const Held held(*this, segment);
     for (; !runs.empty(); runs = more()) {
+      // All of a run or, after a death in the middle, what is left of it.
       if (segment < 0) continue;
-      for (const Run& run : runs) {
-        const std::int64_t begin = run.file - index * bytes_;
-        clear(segment, begin, begin + run.length);
-      }
+      const Changing changing(*this, segment, runs);
     }
     return true;
   });
@@ -608,30 +713,51 @@ void NodeSegments::drain_overdue() {
 
 // ---- the end ----
 
-bool NodeSegments::entered() {
-  return inside != 0;
+/// Until when a rank that ends waits for others.
+class NodeSegments::Deadline {
+ public:
+  /// Whether there is time for another try; waits a little.
+  bool wait() {
+    if (std::chrono::steady_clock::now() >= end_) return false;
+    const timespec time{0, 50'000};
+    ::nanosleep(&time, nullptr);
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kMostForSegments;
+};
+
+// A rank that holds it is copying or writing, and soon done; where it is not, it writes it itself.
+bool NodeSegments::lock_in_signal(int segment, Deadline& deadline) {
+  do {
+    if (try_lock(segment)) return true;
+  } while (deadline.wait());
+  return false;
 }
 
 bool NodeSegments::write_out_in_signal(int fd) noexcept {
   bool well = true;
-  // Where the signal came into the middle of something, nothing is locked: others may then write the same
-  // bytes at the same time, which does no harm.
-  const bool lockable = inside == 0;
+  Deadline deadline;
   const auto write_one = [&](int s) {
     if (segments_[s].dirty.load(std::memory_order_relaxed) == 0) return;
-    const bool locked = lockable && try_lock(s);
+    // In the middle of a put, or where another thread waits for the other ranks.
+    const bool mine = is_mine(s);
+    if (!mine && !lock_in_signal(s, deadline)) return;
     const std::int64_t origin = segments_[s].index.load(std::memory_order_relaxed) * bytes_;
-    bool all = origin >= 0;
+    if (mine) {
+      Journal& own = journal();
+      if (own.cut != 0) forget(s, own.before);
+      for (int i = 0; i < own.count; ++i) forget(s, own.runs[i]);
+    }
+    std::optional<FileLock> others;
+    if (lock_ >= 0) others.emplace(lock_, origin, bytes_, [&] { return deadline.wait(); });
+    bool all = origin >= 0 && (!others || others->held());
     for_each_bit_run(words(s), 0, bytes_, [&](std::int64_t begin, std::int64_t length) {
-      while (length > 0 && all) {
-        const ssize_t n = ::pwrite(fd, data(s) + begin, static_cast<std::size_t>(length), origin + begin);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) all = false;
-        if (n > 0) begin += n, length -= n;
-      }
+      all = all && pwrite_all(fd, {origin + begin, data(s) + begin, length});
     });
-    if (all && locked) clear(s, 0, bytes_);
-    if (locked) unlock(s);
+    if (all) clear(s, 0, bytes_);
+    if (!mine) unlock(s);
     well = well && all;
   };
   // Its own share first, then what the others have not written by then.
@@ -639,6 +765,27 @@ bool NodeSegments::write_out_in_signal(int fd) noexcept {
     if (segments_[s].index.load(std::memory_order_relaxed) % ranks_ == rank_) write_one(s);
   }
   for (int s = 0; s < count_; ++s) write_one(s);
+  return well;
+}
+
+bool NodeSegments::write_past_in_signal(int fd, Piece piece) noexcept {
+  // For good: nobody fills holes there any more.
+  pass();
+  Deadline deadline;
+  const std::int64_t index = piece.offset / bytes_;
+  int found = -1;
+  for (int s = 0; s < count_ && found < 0; ++s) {
+    if (segments_[s].index.load(std::memory_order_relaxed) == index) found = s;
+  }
+  const bool mine = found >= 0 && is_mine(found);
+  const bool locked = found >= 0 && !mine && lock_in_signal(found, deadline);
+  if (found >= 0 && !mine && !locked) return false;  // somebody may be filling holes there
+  std::optional<FileLock> others;
+  if (lock_ >= 0) others.emplace(lock_, index * bytes_, bytes_, [&] { return deadline.wait(); });
+  const bool well = (!others || others->held()) && pwrite_all(fd, piece);
+  if (well && locked && segments_[found].index.load(std::memory_order_relaxed) == index)
+    clear(found, piece.offset - index * bytes_, piece.offset + piece.length - index * bytes_);
+  if (locked) unlock(found);
   return well;
 }
 

@@ -29,7 +29,8 @@ namespace forebay {
 ///
 /// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
 /// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
-/// it; a rank that dies in there leaves the lock to the next one.
+/// it. A rank that dies in there leaves the lock to the next one, and a journal of what it was changing, which is
+/// not kept any more then: what was half copied is neither old nor new.
 ///
 /// Ranks that fill the same segments are at different places, so that segments give way half full. One that
 /// goes with many small holes in it is read, completed and written whole, where the caller allows it and
@@ -43,8 +44,8 @@ class NodeSegments {
   /// Bytes of a segment where `memory` is there for the `ranks` of a node: those of a stripe, or so often
   /// halved that each rank could have a few.
   static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);
-  /// What `count` such segments take.
-  static std::size_t bytes_needed(std::int64_t segment_bytes, int count);
+  /// What `count` such segments take, for so many ranks.
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
 
   /// A view of memory (zeroed, page-aligned) that all ranks of the node share. One of them calls initialize()
   /// before anybody does anything else.
@@ -87,11 +88,11 @@ class NodeSegments {
   /// Drains what is too old, now and then.
   void drain_overdue();
 
-  /// Whether this process is in the middle of a copy, and holds a lock that it would wait for.
-  static bool entered();
-
-  /// Drains with what a signal handler may do. False: not all could be written.
+  /// Drains with what a signal handler may do, also in the middle of a put. Of a segment that another rank has
+  /// locked for long, that rank writes it. False: not all could be written.
   bool write_out_in_signal(int fd) noexcept;
+  /// The same for bytes that go past the segments, within one segment's range.
+  bool write_past_in_signal(int fd, Piece piece) noexcept;
 
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return directory_->kept.load(std::memory_order_acquire); }
@@ -106,13 +107,15 @@ class NodeSegments {
     std::atomic<std::int64_t> uses;
     std::atomic<int> passing;  // ranks that may be writing past the segments
   };
+  struct Journal;
   class Lock;
   class Held;
+  class Changing;
   struct Places;
 
   // Of the segments, all by number:
   int find(std::int64_t index) const;
-  int acquire(std::int64_t index, Status& status);
+  int acquire(std::int64_t index, Status& status, Held& before);
   int lock_victim();
   void touch(int segment);
   std::int64_t order_of(int segment) const;
@@ -122,9 +125,15 @@ class NodeSegments {
   void lock(int segment);
   bool try_lock(int segment);
   void unlock(int segment);
+  void locked(int segment, int result);
+  bool is_mine(int segment) const;
   void recover(int segment);
   void mark(int segment, std::span<const Run> runs);
   void clear(int segment, std::int64_t begin, std::int64_t end);
+  void forget(int segment, Run& run);
+  void finish(int segment);
+  class Deadline;
+  bool lock_in_signal(int segment, Deadline& deadline);
   Status write(int segment);
   bool may_fill() const;
   bool fill_holes(int segment, Extent range);
@@ -140,6 +149,7 @@ class NodeSegments {
   void for_each_in(Extent range, F&& f);
   void list_dirty(std::int64_t first, std::int64_t last);
   Extent range_of(int segment) const;
+  Journal& journal() const;
   std::uint64_t* words(int segment) const;
   std::byte* data(int segment) const;
 
@@ -151,6 +161,7 @@ class NodeSegments {
   Directory* directory_;
   std::atomic<int>* heads_;  // of the chains of segments whose numbers have the same remainder
   Segment* segments_;
+  Journal* journals_;
   std::byte* maps_;
   std::byte* data_;
   Storage* storage_ = nullptr;

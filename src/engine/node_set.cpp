@@ -86,7 +86,7 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
 }
 
 Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, topology_.local_ranks);
   std::shared_ptr<SegmentMemory> found;
   if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes) found = spare_;
   // A node of more ranks needs more, so what one has left from another file the next one may not have.
@@ -104,7 +104,7 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::share
 
 Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
                      std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count);
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, place.local_ranks);
   Status mine;
   std::shared_ptr<SegmentMemory> made;
   try {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/node_segment.hpp"
+#include "engine/section.hpp"
 #include "exchange/dirty_map.hpp"
 
 namespace forebay {
@@ -40,13 +41,19 @@ NodeSegments::Share::Share(NodeSegments& of) : of_(of) {
     });
   }
   alignment_ = static_cast<std::int64_t>(bits & -bits);
+  // Locked, but nothing changes: the process may end while the ranks meet.
+  for (std::size_t i = 0; i < segments_.size(); ++i) Section::leave();
 }
 
 NodeSegments::Share::~Share() {
-  for (const int segment : segments_) of_.unlock(segment);
+  for (const int segment : segments_) {
+    Section::enter();
+    of_.unlock(segment);
+  }
 }
 
 void NodeSegments::Share::forget() {
+  const Section section;
   for (const int segment : segments_) of_.clear(segment, 0, of_.bytes_);
 }
 

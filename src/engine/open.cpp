@@ -109,8 +109,8 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   }
   if (status.ok() && s.settings.mode == Mode::commit) status = s.start_keeping();
   if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
-    s.behind.reset();
     s.on_node.reset();
+    s.behind.reset();
     s.storage = nullptr;
     (void)s.file.close();
     return status;

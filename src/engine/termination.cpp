@@ -1,49 +1,131 @@
 // The list of holders, and the ways in which a process ends.
 #include "engine/termination.hpp"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <mutex>
 
-#include "engine/node_segments.hpp"
+#include "engine/section.hpp"
 
 namespace forebay {
+
+struct Holders {
+  std::atomic<Holder*> first{nullptr};
+
+  // A holder whose thread is another one is called as in a signal: what MPI that thread is in, nobody knows.
+  void write_out(Ending ending) noexcept {
+    const int me = ::gettid();
+    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_)
+      holder->write_out({ending.in_signal || holder->thread_ != me, ending.orderly});
+  }
+
+  // Ranks may have opened their files in different orders.
+  void meet() noexcept {
+    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->begin_meeting();
+    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->end_meeting();
+  }
+};
+
 namespace {
 
 // Those that batch systems, launchers and people end programs with.
 constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGALRM,
                               SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM};
 
-std::atomic<Holder*> first{nullptr};
+Holders holders;
+std::mutex changing;
 pid_t process = 0;  // a child of fork() holds copies, which are not its to write
-pid_t thread = 0;
+using Handler = void (*)(int, siginfo_t*, void*);
+std::array<std::atomic<Handler>, NSIG> others{};  // handlers of other libraries of ours
+std::array<Handler, NSIG> foreign{};              // handlers that are known to be the program's
 
-void handle(int number) {
-  if (getpid() == process) {
-    // Another thread would read what the holder's thread is changing.
-    // Where that has ended, nobody changes anything.
-    if (gettid() != thread && tgkill(process, thread, number) == 0) return;
-    write_out_all(true);
+// False: another thread does so already.
+bool write_out(Ending ending) noexcept {
+  // A program may end itself from what it runs within a put, as a packing kernel.
+  if (Section::inside()) ending.in_signal = true;
+  if (Section::close() == Section::Gate::taken) return false;
+  holders.write_out(ending);
+  return true;
+}
+
+// On any thread, in a handler or after a section.
+void end(int number) {
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  (void)write_out({.in_signal = true});
+  if (number == SIGALRM && Section::noted() != 0) number = Section::noted();
+  // The other library ends the process, perhaps when a section of its own is left.
+  if (const Handler other = others[static_cast<std::size_t>(number)].exchange(nullptr); other != nullptr) {
+    other(number, nullptr, nullptr);
+  } else {
+    ::signal(number, SIG_DFL);
+    ::raise(number);  // delivered when all are let through again
+    sigdelset(&before, number);
   }
-  signal(number, SIG_DFL);
-  raise(number);  // delivered when this handler returns
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool take_signal(int number);
+
+void handle(int number, siginfo_t* info, void*) {
+  const int error = errno;
+  // abort() is not put off: it ends the process whatever its handler does.
+  const bool at_once = number == SIGABRT && (info == nullptr || info->si_code == SI_TKILL);
+  if (::getpid() != process) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);  // delivered when this handler returns
+  } else if (!at_once && Section::inside() && Section::note(number, end)) {
+    (void)take_signal(SIGALRM);
+  } else {
+    end(number);
+  }
+  errno = error;
+}
+
+bool take_signal(int number) {
+  struct sigaction ours{};
+  ours.sa_sigaction = handle;
+  ours.sa_flags = SA_RESTART | SA_SIGINFO;
+  sigfillset(&ours.sa_mask);
+  return ::sigaction(number, &ours, nullptr) == 0;
+}
+
+// Each library of ours that a program loads has its own list, and its own handler.
+bool is_of_another_library(Handler handler) {
+  Dl_info at{}, found{};
+  if (::dladdr(reinterpret_cast<void*>(handler), &at) == 0 || at.dli_fname == nullptr) return false;
+  void* const library = ::dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  void* const mark = ::dlsym(library, "forebay_write_out");
+  ::dlclose(library);
+  return mark != nullptr && ::dladdr(mark, &found) != 0 && found.dli_fbase == at.dli_fbase;
 }
 
 void take_signals() {
   for (const int number : kSignals) {
     struct sigaction old{};
-    if (sigaction(number, nullptr, &old) != 0 || (old.sa_flags & SA_SIGINFO) != 0 ||
-        old.sa_handler != SIG_DFL)
+    if (::sigaction(number, nullptr, &old) != 0) continue;
+    if ((old.sa_flags & SA_SIGINFO) != 0) {
+      const auto at = static_cast<std::size_t>(number);
+      // Where another library calls this one already, that has come later.
+      if (old.sa_sigaction == handle || old.sa_sigaction == foreign[at] || others[at].load() != nullptr) continue;
+      if (!is_of_another_library(old.sa_sigaction)) {
+        foreign[at] = old.sa_sigaction;
+        continue;
+      }
+      others[at] = old.sa_sigaction;
+    } else if (old.sa_handler != SIG_DFL) {
       continue;
-    struct sigaction ours{};
-    ours.sa_handler = handle;
-    ours.sa_flags = SA_RESTART;
-    sigfillset(&ours.sa_mask);
-    sigaction(number, &ours, nullptr);
+    }
+    (void)take_signal(number);
   }
 }
 
@@ -55,13 +137,19 @@ bool mpi_works() {
   return initialized != 0 && finalized == 0;
 }
 
+// The process goes on for a while.
+void write_out_and_go_on(Ending ending) {
+  if (::getpid() == process && write_out(ending)) Section::open();
+}
+
 // An attribute of MPI_COMM_SELF is deleted at the beginning of MPI_Finalize.
 void watch_finalize() {
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(
       MPI_COMM_NULL_COPY_FN,
       [](MPI_Comm, int, void*, void*) {
-        write_out_all(false);
+        write_out_and_go_on({.orderly = true});
+        if (::getpid() == process) holders.meet();
         return MPI_SUCCESS;
       },
       &key, nullptr);
@@ -71,36 +159,37 @@ void watch_finalize() {
 
 }  // namespace
 
-void write_out_all(bool in_signal) noexcept {
-  if (getpid() != process) return;
-  // A program may end itself on another thread than the one that puts, or from what it runs within a put, as
-  // a packing kernel. Then nobody may be waited for, as in a signal.
-  if (gettid() != thread || NodeSegments::entered()) in_signal = true;
-  for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->write_out(in_signal);
+void write_out_for_abort() noexcept {
+  if (::getpid() == process) (void)write_out({});
 }
 
 void watch(Holder& holder) {
+  const Section section;
+  const std::lock_guard lock(changing);
   if (process == 0) {
-    std::atexit([] { write_out_all(!mpi_works()); });
+    std::atexit([] { write_out_and_go_on({.in_signal = !mpi_works()}); });
+    ::at_quick_exit([] { write_out_and_go_on({.in_signal = true}); });
     watch_finalize();
   }
-  process = getpid();
-  thread = gettid();
+  process = ::getpid();
+  holder.thread_ = ::gettid();
   take_signals();  // each time: a program may have set its own, or taken them back, since
   if (holder.watched_) return;
   holder.watched_ = true;
-  holder.next_ = first.load();
-  first.store(&holder);
+  holder.next_ = holders.first.load();
+  holders.first.store(&holder);
 }
 
 void unwatch(Holder& holder) {
+  const Section section;
+  const std::lock_guard lock(changing);
   if (!holder.watched_) return;
   holder.watched_ = false;
-  if (first.load() == &holder) {
-    first.store(holder.next_);
+  if (holders.first.load() == &holder) {
+    holders.first.store(holder.next_);
     return;
   }
-  for (Holder* h = first.load(); h != nullptr; h = h->next_) {
+  for (Holder* h = holders.first.load(); h != nullptr; h = h->next_) {
     if (h->next_ == &holder) h->next_ = holder.next_;
   }
 }

@@ -3,21 +3,33 @@
 
 namespace forebay {
 
-/// Whoever holds such bytes. One thread watches and unwatches; it is the one on which signals are handled.
+/// How a process ends.
+struct Ending {
+  bool in_signal = false;  ///< only what a signal handler may do
+  bool orderly = false;    ///< in MPI_Finalize: all ranks come to this point
+};
+
+/// Whoever holds such bytes. What would be written out is changed in a Section only.
 class Holder {
  public:
-  /// Writes what is held, by itself: the process is about to end, and no other rank may be waited for.
-  /// `in_signal`: only what a signal handler may do. Called at any moment, and perhaps more than once.
-  virtual void write_out(bool in_signal) noexcept = 0;
+  /// Writes what is held, by itself: the process is about to end, and no other rank may be waited for. Called while no thread of the process is in a Section, where
+  /// that could be had in time, and perhaps more than once.
+  virtual void write_out(Ending ending) noexcept = 0;
+
+  /// In MPI_Finalize, after all holders of this rank were written out: begins what the ranks of a file do together,
+  /// and ends it.
+  virtual void begin_meeting() noexcept {}
+  virtual void end_meeting() noexcept {}
 
   virtual ~Holder() = default;
 
  private:
   friend void watch(Holder& holder);
   friend void unwatch(Holder& holder);
-  friend void write_out_all(bool in_signal) noexcept;
+  friend struct Holders;
   Holder* next_ = nullptr;
   bool watched_ = false;
+  int thread_ = 0;  // that watched last
 };
 
 /// From now on `holder` is called at exit, in MPI_Finalize, and at a signal that would end the process and
@@ -25,7 +37,7 @@ class Holder {
 void watch(Holder& holder);
 void unwatch(Holder& holder);
 
-/// Calls all of them, now; for MPI_Abort.
-void write_out_all(bool in_signal) noexcept;
+/// Before MPI_Abort: calls all of them, and keeps the other threads from what is held while the process ends.
+void write_out_for_abort() noexcept;
 
 }  // namespace forebay

@@ -2,15 +2,19 @@
 // theirs.
 #include "engine/write_behind.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
+#include "engine/section.hpp"
 #include "engine/window_use.hpp"
 #include "engine/write_out.hpp"
 
@@ -34,6 +38,7 @@ constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
 constexpr int kFewCalls = 4;
+constexpr auto kMostMeeting = std::chrono::seconds(20);
 constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 }  // namespace
@@ -43,13 +48,20 @@ std::int64_t most_of_small_call(const Settings& settings) {
 }
 
 WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path,
-                         Storage& storage, Counters& counters)
+                         Storage& storage, Counters& counters, NodeMemory end_counts,
+                         const Topology& topology, MPI_Comm between_nodes)
     : pool(pool_bound(settings)),
+      counts(end_counts.at, topology.local_ranks, topology.local_rank),
+      shared_(std::move(end_counts)),
       path_(path),
       file_(file),
       storage_(storage),
       counters_(counters),
-      most_age_(std::chrono::seconds(settings.commit_seconds)) {}
+      most_age_(std::chrono::seconds(settings.commit_seconds)),
+      between_nodes_(between_nodes) {
+  // All ranks meet in MPI_Finalize, whoever keeps something then.
+  if (between_nodes_ != MPI_COMM_NULL) watch(*this);
+}
 
 WriteBehind::~WriteBehind() {
   unwatch(*this);
@@ -57,7 +69,10 @@ WriteBehind::~WriteBehind() {
 
 void WriteBehind::keep() {
   const bool first = pool.empty();
+  counts.keeps();
+  written_out_ = false;
   pool.keep();
+  if (pool.empty()) counts.written();
   if (!first || pool.empty()) return;
   since_ = std::chrono::steady_clock::now();
   watch(*this);
@@ -73,8 +88,14 @@ bool WriteBehind::make_room() noexcept {
   }
 }
 
-void WriteBehind::clear() {
+void WriteBehind::clear_pool() {
+  const Section section;
   pool.clear();
+  counts.written();
+}
+
+void WriteBehind::clear() {
+  clear_pool();
   together.clear();
   alone = false;
   calls = 0;
@@ -92,25 +113,72 @@ Status WriteBehind::write_all(Storage& storage) {
   return status;
 }
 
-void WriteBehind::write_out(bool in_signal) noexcept {
-  if (pool.empty()) return;
-  if (in_signal) {
-    write_out_in_signal(file_.descriptor(), path_.c_str(), file_.system().local, pool, count);
-    return;
-  }
-  try {
-    Status status = write_all(storage_);
-    if (status.ok() && !raise_count(file_.descriptor(), count))
-      status = from_errno(errno, "cannot write the number of records of " + path_);
-    if (status.ok()) {
-      pool.clear();
-    } else {
-      warn_once("as the program ended: " + status.message());
-    }
-  } catch (const std::bad_alloc&) {
-    write_out_in_signal(file_.descriptor(), path_.c_str(), file_.system().local, pool, count);
-  }
+bool WriteBehind::raise_count(std::int64_t whole) noexcept {
+  CountAtExit raised = count;
+  raised.value = whole;
+  return forebay::raise_count(file_.descriptor(), raised);
 }
+
+void WriteBehind::write_out(Ending ending) noexcept {
+  if (pool.empty() || written_out_) return;
+  if (!ending.in_signal) {
+    try {
+      Status status = write_all(storage_);
+      if (status.ok()) {
+        clear_pool();
+        if (!raise_count(counts.whole(ending.orderly))) status = from_errno(errno, "cannot write the number of records of " + path_);
+      }
+      if (!status.ok()) warn_once("as the program ended: " + status.message());
+      return;
+    } catch (const std::bad_alloc&) {  // of a message
+    }
+  }
+  // A thread may be walking the requests, and cannot be waited for.
+  const bool well = !(in_use_ && Section::crowded()) && write_out_in_signal(file_.descriptor(), file_.system().local, pool);
+  if (well) {
+    written_out_ = true;
+    counts.written();
+  }
+  if (!well || !raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+}
+
+void WriteBehind::written_by_node(Ending ending) noexcept {
+  if (!pool.empty() || !counts.keeping()) return;
+  counts.written();
+  if (!raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+}
+
+void WriteBehind::begin_meeting() noexcept {
+  if (between_nodes_ == MPI_COMM_NULL) return;
+  const bool well = (pool.empty() || written_out_) && !counts.keeping();
+  met_ = {well ? 0 : -1, counts.together(), ~counts.alone()};
+  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN, between_nodes_,
+                     &meeting_) != MPI_SUCCESS)
+    meeting_ = MPI_REQUEST_NULL;
+}
+
+// A rank that has ended otherwise does not come.
+void WriteBehind::end_meeting() noexcept {
+  if (meeting_ == MPI_REQUEST_NULL) return;
+  const auto until = std::chrono::steady_clock::now() + kMostMeeting;
+  int done = 0;
+  while (MPI_Test(&meeting_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    if (std::chrono::steady_clock::now() > until) return;
+    sched_yield();
+  }
+  if (done != 0 && met_[0] == 0 && !raise_count(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
+}
+
+class WriteBehind::InUse {
+ public:
+  explicit InUse(WriteBehind& of) : of_(of) { of_.in_use_ = true; }
+  ~InUse() { of_.in_use_ = false; }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+ private:
+  WriteBehind& of_;
+};
 
 // ---- collective ----
 
@@ -255,7 +323,10 @@ Status CoreFile::State::flush_all(WindowUse& use, std::span<const Put> puts, Ext
     all.clear();
     mine.update({Code::no_memory, "no memory for a collective write to " + options.path});
   }
-  if (Status status = run_flush(use, all, std::move(mine), hull, shift); !status.ok()) return status;
+  {
+    const WriteBehind::InUse in_use(b);
+    if (Status status = run_flush(use, all, std::move(mine), hull, shift); !status.ok()) return status;
+  }
   b.clear();
   return {};
 }
@@ -266,11 +337,13 @@ Status CoreFile::State::write_pool_alone() {
   WriteBehind& b = *behind;
   if (b.pool.empty()) return {};
   Status status;
+  const Section section;
+  const WriteBehind::InUse in_use(b);
   b.pool.for_each([&](const Put& put) {
     if (status.ok()) status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
   });
   // What the others keep of collective calls stays theirs.
-  if (status.ok()) b.pool.clear(), b.alone = false;
+  if (status.ok()) b.clear_pool(), b.alone = false;
   return status;
 }
 

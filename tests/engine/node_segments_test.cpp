@@ -37,7 +37,7 @@ class DyingSource final : public Source {
 class NodeSegmentsTest : public testing::Test {
  protected:
   void SetUp() override {
-    bytes_ = NodeSegments::bytes_needed(kBytes, kCount);
+    bytes_ = NodeSegments::bytes_needed(kBytes, kCount, 2);
     memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory_, MAP_FAILED);
     fd_ = ::mkstemp(path_.data());
@@ -71,6 +71,8 @@ class NodeSegmentsTest : public testing::Test {
   int in_child(F&& f) {
     const pid_t child = ::fork();
     if (child == 0) {
+      segments_ = std::make_unique<NodeSegments>(memory_, kBytes, kCount, 2, 1);
+      segments_->attach(*storage_, counters_, std::chrono::seconds(100));
       f();
       ::_exit(99);
     }
@@ -104,6 +106,80 @@ TEST_F(NodeSegmentsTest, ADeadRankLeavesItsLock) {
   EXPECT_EQ(file(20, 100), std::vector<int>(10, 2));  // nothing of what was half put
 }
 
+// What it was copying over older bytes is neither the one nor the other.
+TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsNotKept) {
+  ASSERT_TRUE(put(90, 1020, 1).ok());
+  in_child([&] {
+    StridedCursor cursor(100, 0, 1000, {});
+    DyingSource source([] { ::kill(::getpid(), SIGKILL); });
+    (void)segments_->put({&cursor, &source});
+  });
+  ASSERT_TRUE(put(200, 10, 2).ok());  // after it, in the same place
+  EXPECT_EQ(segments_->kept(), 30);
+  in_child([&] {
+    StridedCursor cursor(3000, 0, 10, {});
+    DyingSource source([] { ::_exit(3); });
+    (void)segments_->put({&cursor, &source});
+  });
+  ASSERT_TRUE(segments_->drain().ok());
+  std::vector<int> expected(1110, 0);
+  std::fill_n(expected.begin() + 90, 10, 1);
+  std::fill_n(expected.begin() + 200, 10, 2);
+  std::fill_n(expected.begin() + 1100, 10, 1);
+  EXPECT_EQ(file(0, 4096), expected);
+}
+
+// An element that the edge of a segment cuts is put whole or not at all.
+TEST_F(NodeSegmentsTest, ADeadRankLeavesNoHalfOfARunThatAnEdgeCuts) {
+  in_child([&] {
+    StridedCursor cursor(kBytes - 3, 0, 8, {});
+    static int calls;
+    calls = 0;
+    DyingSource source([] {
+      if (++calls == 2) ::kill(::getpid(), SIGKILL);
+    });
+    (void)segments_->put({&cursor, &source});
+  });
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(segments_->kept(), 0);
+  EXPECT_EQ(file(0, 2 * kBytes), std::vector<int>());
+}
+
+// A rank that ends leaves what another one is copying to that one.
+TEST_F(NodeSegmentsTest, WhoEndsWaitsForWhoCopies) {
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  ASSERT_TRUE(put(kBytes, 10, 2).ok());
+  std::array<int, 2> inside{}, go{};
+  ASSERT_EQ(::pipe(inside.data()), 0);
+  ASSERT_EQ(::pipe(go.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    NodeSegments other(memory_, kBytes, kCount, 2, 1);
+    Counters counters;
+    other.attach(*storage_, counters, std::chrono::seconds(100));
+    static std::array<int, 2> pipes;
+    pipes = {inside[1], go[0]};
+    StridedCursor cursor(kBytes, 0, 10, {});
+    DyingSource source([] {
+      char c = 0;
+      (void)!::write(pipes[0], &c, 1);
+      (void)!::read(pipes[1], &c, 1);
+    });
+    (void)other.put({&cursor, &source});
+    ::_exit(0);
+  }
+  char c = 0;
+  ASSERT_EQ(::read(inside[0], &c, 1), 1);
+  EXPECT_TRUE(segments_->write_out_in_signal(fd_));
+  EXPECT_EQ(file(0, 10), std::vector<int>(10, 1));
+  EXPECT_EQ(file(kBytes, 10), std::vector<int>());
+  ASSERT_EQ(::write(go[1], &c, 1), 1);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(segments_->write_out_in_signal(fd_));
+  EXPECT_EQ(file(kBytes, 10).size(), 10U);
+  for (const int fd : {inside[0], inside[1], go[0], go[1]}) ::close(fd);
+}
+
 // A rank that was killed does not take away what it had put.
 TEST_F(NodeSegmentsTest, TheOthersWriteWhatADeadRankPut) {
   in_child([&] {
@@ -118,11 +194,11 @@ TEST_F(NodeSegmentsTest, TheOthersWriteWhatADeadRankPut) {
 TEST_F(NodeSegmentsTest, ASignalInTheMiddleWritesAllTheSame) {
   static NodeSegments* segments = nullptr;
   static int fd = -1;
-  segments = segments_.get();
   fd = fd_;
   ASSERT_TRUE(put(0, 10, 1).ok());
   ASSERT_TRUE(put(3 * kBytes, 10, 3).ok());
   const int status = in_child([&] {
+    segments = segments_.get();
     ::signal(SIGTERM, [](int) { ::_exit(segments->write_out_in_signal(fd) ? 5 : 6); });
     StridedCursor cursor(100, 0, 1000, {});
     DyingSource source([] { ::raise(SIGTERM); });

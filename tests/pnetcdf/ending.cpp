@@ -93,8 +93,8 @@ int main(int argc, char** argv) {
   if (how == "abort") MPI_Abort(MPI_COMM_WORLD, 7);
   if (how == "abort_one" && rank == ranks - 1) MPI_Abort(MPI_COMM_WORLD, 7);
   if (how == "signal") std::raise(SIGTERM);
-  if (how == "wait" && rank == 0) {
-    std::printf("ready\n");
+  if (how == "wait") {
+    std::printf("ready %d\n", static_cast<int>(getpid()));
     std::fflush(stdout);
   }
   if (how == "abort_one" || how == "wait") sleep(60);

@@ -19,7 +19,7 @@ run() {
   timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
     FOREBAY_HINTS="forebay_mode=commit" "$program" "$@" >"$name.out" 2>"$name.err"
 }
-same() { cmp a.nc "$1" >&2 || fail "$1 is not what a closed file would be"; }
+same() { cmp ${2:-} a.nc "$1" >&2 || fail "$1 is not what a closed file would be"; }
 
 closed=close
 [ "$case_" != abort_one ] || closed=close_one
@@ -30,11 +30,11 @@ case $case_ in
     timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
       FOREBAY_HINTS="forebay_mode=commit" "$program" b.nc wait >wait.out 2>wait.err &
     for _ in $(seq 200); do
-      grep -q ready wait.out 2>/dev/null && break
+      [ "$(grep -c ready wait.out 2>/dev/null)" = "$ranks" ] && break
       sleep 0.1
     done
     cmp -s a.nc b.nc && fail "everything is in the file already: nothing was kept"
-    pkill -TERM -x "$(basename "$program")" || fail "no rank to be told"
+    kill -TERM $(sed -n 's/.*ready //p' wait.out) || fail "no rank to be told"
     wait $!
     same b.nc
     ;;
@@ -48,6 +48,8 @@ case $case_ in
         run $way $way.nc "$case_" $([ $way = b ] || echo independent)
         cmp -s a.nc $way.nc && break
       done
+      # Independent puts of one rank: nobody knows whether the others would have put their part of its records.
+      [ "$way$case_" != cabort_one ] || { same $way.nc --ignore-initial=12 && continue; }
       same $way.nc
       [[ $case_ != turns_* ]] || exit 0 # without a sync ranks that put by themselves have no order
     done
