@@ -2,7 +2,7 @@
 // it does not.
 #include <algorithm>
 #include <array>
-#include <climits>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -38,30 +38,35 @@ InPlaceSwap in_place_swap(MPI_Info info) {
   return InPlaceSwap::automatic;
 }
 
+// A failure of which the program hears from PnetCDF.
+constexpr Code kNotOpened = Code::bad_argument;
+
 // What the ranks of a file decided before it is touched.
 struct Plan {
   Settings settings;
   bool use = false;
 };
 
-// Collective. NC_EINVAL on every rank when the hints of any rank are wrong.
-int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
-  int rank = 0;
+// Collective. NC_EINVAL on every rank when the hints of any rank are wrong, NC_EFILE when a rank has too few
+// descriptors left.
+int make_plan(MPI_Comm comm, const char* path, MPI_Info info, bool shared, Plan& plan) {
+  int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
-  const Status hints = resolve_settings(info, "", rank == 0, plan.settings);
+  MPI_Comm_size(comm, &ranks);
+  Status hints = resolve_settings(info, "", rank == 0, plan.settings);
   if (shared) plan.settings.mode = Mode::strict;
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";
   if (is_enabled(info, "nc_burst_buf")) reason = "the hint nc_burst_buf is set";
 
-  enum { bad_rank, wanted, fields };
-  std::array<int, fields> agreed{hints.ok() ? INT_MAX : rank, reason == nullptr ? 1 : 0};
-  if (MPI_Allreduce(MPI_IN_PLACE, agreed.data(), fields, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
-    return NC_EMPI;
-  if (agreed[bad_rank] != INT_MAX) {
-    if (agreed[bad_rank] == rank) warn_once(hints.message());
-    return NC_EINVAL;
+  enum : std::size_t { bad_rank, wanted, fields };
+  std::array<std::int64_t, fields> agreed{hints.ok() ? ranks : rank, reason == nullptr ? 1 : 0};
+  if (Status status = share_settings(comm, std::move(hints), path, plan.settings, agreed); !status.ok()) {
+    // One rank's word is enough.
+    if (agreed[bad_rank] == ranks ? !status.is_heard() : agreed[bad_rank] == rank)
+      warn_once(status.message());
+    return to_nc_error(status, NC_EFILE);
   }
   plan.use = agreed[wanted] == 1;
   if (!plan.use && rank == 0) {
@@ -74,9 +79,6 @@ int make_plan(MPI_Comm comm, MPI_Info info, bool shared, Plan& plan) {
 // none. A refusal leaves the file to PnetCDF's own driver.
 void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm comm, const char* path,
                  MPI_Info info, Plan& plan) {
-  int all_opened = opened ? 1 : 0;
-  if (MPI_Allreduce(MPI_IN_PLACE, &all_opened, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_opened == 0)
-    return;
   FileOptions options;
   options.path = path;
   options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
@@ -85,12 +87,14 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
   options.opened = &before;
+  options.settings_shared = true;
+  if (!opened) options.elsewhere = {kNotOpened, std::string("PnetCDF has not opened ") + path};
   const Status status = CoreFile::open(comm, options, file.core);
   if (!status.ok()) {
     file.core.reset();
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0) warn_once(status.message() + stock_is_used);
+    if (rank == 0 && status.code() != kNotOpened) warn_once(status.message() + stock_is_used);
   } else if (verbose()) {
     warn_once(std::string("PnetCDF runs on Forebay's driver, ") +
               (file.core->commits() ? "commit" : "strict"));
@@ -147,10 +151,9 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (const int closed = (file->stock.*how)(file->stock_file); err == NC_NOERR) err = closed;
   if (pending_counts && err == NC_NOERR) err = pending;
   if (file->active()) {
-    if (pending_counts && close_agrees() &&
-        MPI_Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, file->core->comm()) != MPI_SUCCESS)
-      err = NC_EMPI;
-    const int closed = report(file->core->close(), "cannot close the file");
+    std::int64_t least = err;  // the codes are negative
+    const int closed = report(file->core->close(&least), "cannot close the file");
+    if (pending_counts && close_agrees()) err = static_cast<int>(least);
     if (err == NC_NOERR) err = closed;
   }
   return err;
@@ -163,7 +166,7 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, info, (cmode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, path, info, (cmode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     std::optional<BeforeOpen> before;
     if (plan.use) before.emplace(path);
@@ -185,7 +188,7 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
   return guarded([&]() -> int {
     *object = nullptr;
     Plan plan;
-    if (int err = make_plan(comm, info, (omode & NC_SHARE) != 0, plan)) return err;
+    if (int err = make_plan(comm, path, info, (omode & NC_SHARE) != 0, plan)) return err;
     void* stock_file = nullptr;
     std::optional<BeforeOpen> before;
     if (plan.use) before.emplace(path);

@@ -80,6 +80,14 @@ void print_times(const json& seconds) {
   line("  mean", mean);
 }
 
+/// Reports of earlier versions do not say.
+std::string on_file_system(const json& file) {
+  const std::string name = file.value("file_system", "");
+  if (name.empty()) return "";
+  return " on " + name + (file.value("fills_holes", false) ? "; blocks put in part may be completed"
+                                                           : "; blocks put in part are written run by run");
+}
+
 void print_file(const json& file) {
   const json& coalesced = file.at("after_node_coalescing");
   const json& between = file.at("between_nodes");
@@ -96,8 +104,8 @@ void print_file(const json& file) {
                             per_node(file.at("ranks_per_node"))));
   line("settings", file.at("settings").get<std::string>());
   line("layout",
-       fmt::format("stripes of {}, rounds of {}, through {}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>()));
+       fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
+                   human_bytes(number(file.at("window_bytes"))), file.at("storage").get<std::string>(), on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

@@ -88,13 +88,13 @@ void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
 
 /// Settings of the file, agreed on: a rank whose hints are wrong, or whose config could not be read
 /// (`status`), must not leave the others waiting in the open, and all say what is wrong.
-Status agreed_settings(const DriverFile& f, MPI_Comm comm, MPI_Info info, Status status, Settings& settings) {
+Status agreed_settings(const DriverFile& f, const char* name, MPI_Comm comm, MPI_Info info, Status status,
+                       Settings& settings) {
   if (status.ok()) status = resolve_settings(info, f.config.hints, f.rank == 0, settings);
-  std::array<int, 2> all{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_MIN, comm);
-  if (all[0] == 0) return spread_failure(comm, status);
-  settings.enabled = all[1] != 0;
-  return {};
+  std::int64_t enabled = settings.enabled ? 1 : 0;
+  status = share_settings(comm, std::move(status), name, settings, {&enabled, 1});
+  settings.enabled = enabled != 0;
+  return status;
 }
 
 /// Rank 0's size of the file, on all ranks. Right after open HDF5 takes it for the truth.
@@ -138,9 +138,10 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   options.info = info.get();
   options.driver = "hdf5";
   options.needs_handle = true;  // of all files of MPI drivers
+  options.settings_shared = true;
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
-  if (Status status = agreed_settings(f, comm.get(), info.get(), std::move(config), options.settings);
+  if (Status status = agreed_settings(f, name, comm.get(), info.get(), std::move(config), options.settings);
       !status.ok())
     return status;
   if (!options.settings.enabled) {

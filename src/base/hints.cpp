@@ -33,7 +33,8 @@ struct Ignored {};
 
 using Field =
     std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                 Metadata Settings::*, Check Settings::*, BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
+                 Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField, CountField,
+                 TimeField, std::string Settings::*, Ignored>;
 
 /// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
 /// where it is the one name of its field.
@@ -117,13 +118,21 @@ const auto& entries() {
           &Settings::link},
       Entry{{"forebay_storage", "automatic | mpiio | posix | null | failing", "automatic",
              "What writes the file. automatic: posix on file systems of one machine (ext, xfs, btrfs, f2fs, "
-             "tmpfs), "
+             "tmpfs, overlay), "
              "elsewhere mpiio. posix: only on file systems known to be coherent between writers. null: "
              "walks "
              "the requests and discards them, to measure the path through the library; the file is NOT "
              "written. "
              "failing: for tests."},
             &Settings::storage},
+      Entry{{"forebay_fill_holes", "automatic | enable | disable", "automatic",
+             "Whether a block of which only parts were put may be read, completed and written whole, which "
+             "is faster than many small writes. automatic: where it is certain that no rank's bytes are lost "
+             "by it: all ranks see one page cache (one machine, one mount), or the file system is known to "
+             "be coherent between nodes (lustre, gpfs, …; not nfs, fuse, beegfs). enable: also elsewhere; "
+             "disable: nowhere, so that bytes that nobody put are never written, for files that other "
+             "programs write at the same time."},
+            &Settings::fill_holes},
       Entry{
           {"forebay_metadata", "independent | collective", "independent",
            "How HDF5 writes its own data. independent: as the program says, by default each rank a share in "
@@ -192,6 +201,12 @@ constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::a
 constexpr std::array check_words{Word<Check>{"none", Check::none}, Word<Check>{"order", Check::order}};
 constexpr std::array metadata_words{Word<Metadata>{"collective", Metadata::collective},
                                     Word<Metadata>{"independent", Metadata::independent}};
+constexpr std::array fill_words{Word<FillHoles>{"automatic", FillHoles::automatic},
+                                Word<FillHoles>{"auto", FillHoles::automatic},
+                                Word<FillHoles>{"enable", FillHoles::enable},
+                                Word<FillHoles>{"on", FillHoles::enable},
+                                Word<FillHoles>{"disable", FillHoles::disable},
+                                Word<FillHoles>{"off", FillHoles::disable}};
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 
@@ -285,6 +300,7 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
           [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
           [&](Metadata Settings::* m) { return store(s.*m, find_word(metadata_words, value)); },
           [&](Check Settings::* m) { return store(s.*m, find_word(check_words, value)); },
+          [&](FillHoles Settings::* m) { return store(s.*m, find_word(fill_words, value)); },
           [&](const BytesField& f) {
             auto bytes = parse_bytes(value, f.min);
             if (bytes && *bytes != 0 && *bytes < f.least) bytes.reset();
@@ -335,6 +351,7 @@ std::string value_of(const Settings& s, const Field& field) {
                         [&](Link Settings::* m) { return std::string(word_of(link_words, s.*m)); },
                         [&](Metadata Settings::* m) { return std::string(word_of(metadata_words, s.*m)); },
                         [&](Check Settings::* m) { return std::string(word_of(check_words, s.*m)); },
+                        [&](FillHoles Settings::* m) { return std::string(word_of(fill_words, s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const CountField& f) { return std::to_string(s.*f.member); },
                         [&](const TimeField& f) { return std::to_string(s.*f.member); },

@@ -14,6 +14,8 @@ enum class Mode { strict, commit };  ///< when bytes must be in the file
 enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.
 enum class Metadata { independent, collective };
+/// Whether blocks of which only parts were put are read, completed and written whole.
+enum class FillHoles { automatic, enable, disable };
 
 /// Defaults are the hint table's defaults (base/hints.cpp holds names, ranges and meanings). Sizes are bytes.
 struct Settings {
@@ -22,6 +24,7 @@ struct Settings {
   StorageKind storage = StorageKind::automatic;  ///< forebay_storage
   Link link = Link::automatic;                   ///< forebay_link
   Metadata metadata = Metadata::independent;     ///< forebay_metadata
+  FillHoles fill_holes = FillHoles::automatic;   ///< forebay_fill_holes
   std::int64_t stripe_bytes = 0;  ///< forebay_stripe_bytes, striping_unit; 0: the file system's, else 512 KiB
   std::int64_t window_bytes =
       0;  ///< forebay_window_bytes: one round of file range; 0: chosen from owners and stripe

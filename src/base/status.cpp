@@ -1,6 +1,8 @@
 // How a failed system call becomes a Status, and how a warning reaches a person exactly once.
 #include "base/status.hpp"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,7 +45,13 @@ Status from_errno(int err, const std::string& what) {
     default:
       break;
   }
-  return {code, what + ": " + std::strerror(err)};
+  std::string text = what + ": " + std::strerror(err);
+  if (err == EMFILE) {
+    struct rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    text += "; this process may have " + std::to_string(limit.rlim_cur) + " (ulimit -n)";
+  }
+  return {code, text};
 }
 
 void warn_once(const std::string& message) {

@@ -17,10 +17,11 @@ struct Reason {
 
 }  // namespace
 
-Status agree_outcome(MPI_Comm comm, const Status& mine) {
-  int well = mine.ok() ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, comm);
-  return well != 0 ? Status{} : spread_failure(comm, mine);
+Status agree_outcome(MPI_Comm comm, const Status& mine, std::int64_t* least) {
+  std::array<std::int64_t, 2> values{mine.ok() ? 1 : 0, least != nullptr ? *least : 0};
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), least != nullptr ? 2 : 1, MPI_INT64_T, MPI_MIN, comm);
+  if (least != nullptr) *least = values[1];
+  return values[0] != 0 ? Status{} : spread_failure(comm, mine);
 }
 
 Status spread_failure(MPI_Comm comm, const Status& mine) {

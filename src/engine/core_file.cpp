@@ -335,7 +335,7 @@ Status CoreFile::sync() {
   return agree_outcome(state_->comm.get(), status);
 }
 
-Status CoreFile::close() {
+Status CoreFile::close(std::int64_t* least) {
   State& s = *state_;
   Status status = std::move(s.deferred);
   s.deferred = {};
@@ -352,14 +352,17 @@ Status CoreFile::close() {
   status.update(s.file.close());
   // In one message with what becomes of the set of windows.
   const auto vote = s.seat.vote();
-  std::array<std::int64_t, Seat::kVotes + 1> values{};
+  enum : std::size_t { kWell = Seat::kVotes, kLeast, kCount };
+  std::array<std::int64_t, kCount> values{};
   std::copy(vote.begin(), vote.end(), values.begin());
-  values.back() = status.ok() ? 0 : -1;
+  values[kWell] = status.ok() ? 0 : -1;
+  values[kLeast] = least != nullptr ? *least : 0;
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
                 s.comm.get());
-  if (values.back() != 0) status = spread_failure(s.comm.get(), status);
+  if (least != nullptr) *least = values[kLeast];
+  if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.layout.stripe_bytes(),
+    ReportFacts facts{s.options.path, s.options.driver, s.settings, s.file, s.layout.stripe_bytes(),
                       s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());

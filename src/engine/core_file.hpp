@@ -41,6 +41,8 @@ struct FileOptions {
                                    ///< where the node would keep
   bool needs_handle = false;       ///< CoreFile::handle is asked for
   bool needs_descriptor = false;   ///< CoreFile::descriptor is asked for, also in strict mode
+  Status elsewhere;  ///< how what all ranks have done before stands on this rank: a failure fails the open
+  bool settings_shared = false;    ///< by share_settings, before
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
                                        ///< was noted: it is that file which is served
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
@@ -142,8 +144,8 @@ class CoreFile {
   Status sync();
 
   /// Collective: drains, closes, adds the report to settings.stats. The first failure not yet reported is
-  /// returned.
-  Status close();
+  /// returned. `least`: a value of the caller's, of which each rank gets the least in the same message.
+  Status close(std::int64_t* least = nullptr);
 
   MPI_Comm comm() const;
   MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
@@ -168,5 +170,12 @@ class CoreFile {
 /// config), then the environment; later ones win. A bad value from MPI_Info is left out, with a warning where
 /// `warn` (one rank of a file is enough); elsewhere it is an error.
 Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings);
+
+/// Collective, before a file is opened: rank 0's settings on all ranks, but for those that only tests set.
+/// Fails on all ranks where `mine` has failed on one, or where a rank has too few descriptors left to open a
+/// file: MPI-IO libraries wait for each other for ever then. `least`: values of the caller's (at most 8) of
+/// which each rank gets the least, in the same message.
+Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Settings& settings,
+                      std::span<std::int64_t> least = {});
 
 }  // namespace forebay

@@ -63,7 +63,9 @@ struct CoreFile::State {
   // open.cpp
   std::int64_t choose_stripe() const;
   /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
-  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory);
+  /// `mine`: how what came before stands on this rank.
+  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory,
+                     Status mine);
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);

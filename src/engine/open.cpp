@@ -11,56 +11,6 @@
 namespace forebay {
 namespace {
 
-// Ranks that read different hints would wait for each other for ever: rank 0's settings hold, but for what
-// only tests set.
-void share_settings(MPI_Comm comm, Settings& s, std::int64_t& led, SetChoice& choice) {
-  std::array<std::int64_t, 20 + SetChoice::kCount> v{s.enabled,
-                                 static_cast<std::int64_t>(s.mode),
-                                 static_cast<std::int64_t>(s.storage),
-                                 static_cast<std::int64_t>(s.link),
-                                 s.stripe_bytes,
-                                 s.window_bytes,
-                                 s.memory_bytes,
-                                 s.bypass_bytes,
-                                 s.aggregators_per_node,
-                                 s.ranks_per_node,
-                                 s.stats.empty() ? 0 : 1,
-                                 s.aggregators,
-                                 s.aggregator_bytes,
-                                 s.pool_bytes,
-                                 s.commit_seconds,
-                                 static_cast<std::int64_t>(s.metadata),
-                                 s.segment_bytes,
-                                 s.segments,
-                                 led,
-                                 static_cast<std::int64_t>(s.check)};
-  std::copy(choice.values.begin(), choice.values.end(), v.end() - SetChoice::kCount);
-  MPI_Bcast(v.data(), static_cast<int>(v.size()), MPI_INT64_T, 0, comm);
-  std::copy(v.end() - SetChoice::kCount, v.end(), choice.values.begin());
-  s.enabled = v[0] != 0;
-  s.mode = static_cast<Mode>(v[1]);
-  s.storage = static_cast<StorageKind>(v[2]);
-  s.link = static_cast<forebay::Link>(v[3]);
-  s.stripe_bytes = v[4];
-  s.window_bytes = v[5];
-  s.memory_bytes = v[6];
-  s.bypass_bytes = v[7];
-  s.aggregators_per_node = static_cast<int>(v[8]);
-  s.ranks_per_node = static_cast<int>(v[9]);
-  s.aggregators = static_cast<int>(v[11]);
-  s.aggregator_bytes = v[12];
-  s.pool_bytes = v[13];
-  s.commit_seconds = static_cast<int>(v[14]);
-  s.metadata = static_cast<Metadata>(v[15]);
-  s.segment_bytes = v[16];
-  s.segments = static_cast<int>(v[17]);
-  led = v[18];
-  s.check = static_cast<Check>(v[19]);
-  if (v[10] == 0) s.stats.clear();
-  if (v[10] != 0 && s.stats.empty())
-    s.stats = "-";  // only rank 0 writes; the others must know that it gathers
-}
-
 std::int64_t info_number(MPI_File file, const char* key) {
   MPI_Info info = MPI_INFO_NULL;
   if (file == MPI_FILE_NULL || MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
@@ -86,29 +36,37 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   StoredFile::Request request{options.path,         options.amode, options.info,
                               options.needs_handle, false,         options.opened};
   std::int64_t led = 0;
-  SetChoice choice;
-  if (mpi::rank(comm) == 0) {
-    led = s.file.lead(request, s.settings);
-    choice = Seat::choose(comm, s.wish());
+  if (!options.settings_shared) {
+    led = mpi::rank(comm) == 0 ? s.file.lead(request, s.settings) : kNoOffset;
+    if (Status status = share_settings(comm, {}, options.path, s.settings, {&led, 1}); !status.ok())
+      return status;
   }
-  share_settings(comm, s.settings, led, choice);
+  SetChoice choice;
+  if (mpi::rank(comm) == 0) choice = Seat::choose(comm, s.wish());
+  if (MPI_Bcast(choice.values.data(), static_cast<int>(choice.values.size()), MPI_INT64_T, 0, comm) !=
+      MPI_SUCCESS)
+    return {Code::mpi, "the ranks that open " + options.path + " cannot reach each other"};
   s.take(Seat(comm, s.wish(), choice));
   s.comm = s.seat.take_comm(comm);
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
   std::array<std::int64_t, State::kMemoryOffers> memory{};
-  Status status = s.open_stored(request, led, memory);
-  if (!status.ok()) return status;
+  Status status = s.open_stored(request, led, memory, options.elsewhere);
+  if (!status.ok()) {
+    s.seat.leave_comm(std::move(s.comm));
+    return status;
+  }
 
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
-  if (writable) {
-    // Collective with its own agreement: a rank whose storage failed still takes part.
-    status.update(s.make_window(memory));
-  }
-  if (status.ok() && s.settings.mode == Mode::commit) status = s.start_keeping();
-  if (status = agree_outcome(s.comm.get(), status); !status.ok()) {
+  if (writable) status = s.make_window(memory);
+  // A failure so far is one on all ranks.
+  if (!status.ok())
+    status = spread_failure(s.comm.get(), status);
+  else if (s.settings.mode == Mode::commit)
+    status = agree_outcome(s.comm.get(), s.start_keeping());
+  if (!status.ok()) {
     s.on_node.reset();
     s.behind.reset();
     s.storage = nullptr;
@@ -121,29 +79,45 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
 }
 
 Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
-                                    std::span<std::int64_t> memory) {
+                                    std::span<std::int64_t> memory, Status mine) {
   const Topology& t = nodes->topology();
   const bool first = mpi::rank(comm.get()) == 0;
   file.open(comm.get(), request, settings, led);
+  mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  enum : std::size_t { kStripe = StoredFile::kOffer, kMemory, kCount = kMemory + kMemoryOffers };
+  enum : std::size_t {
+    kMine = StoredFile::kOffer,
+    kStripe,
+    kMemory,
+    kCount = kMemory + kMemoryOffers
+  };
   std::array<std::int64_t, kCount> values{};
   file.offer(values);
+  values[kMine] = mine.ok() ? 1 : 0;
   values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
   offer_memory({values.data() + kMemory, kMemoryOffers});
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
                 comm.get());
   std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
-  if (!StoredFile::opened(values)) {
-    Status status = spread_failure(comm.get(), file.status());
-    file.give_up();
+  if (values[kMine] == 0) {
+    Status status = spread_failure(comm.get(), mine);
+    // Nobody knows the reason.
+    if (status.code() == Code::peer) status = {Code::mpi, status.message()};
+    if (StoredFile::opened(values))
+      (void)file.close();
+    else
+      file.give_up();
     return status;
   }
   const bool had_handle = file.handle() != MPI_FILE_NULL;
   Status status = file.settle(comm.get(), t.node, t.nodes, settings, values);
-  if (status = agree_outcome(comm.get(), status); !status.ok()) {
-    (void)file.close();
+  if (!had_handle && settings.storage != StorageKind::posix) status = agree_outcome(comm.get(), status);
+  if (!status.ok()) {
+    if (had_handle)
+      (void)file.close();
+    else
+      file.give_up();
     return status;
   }
   if (!had_handle && file.handle() != MPI_FILE_NULL) {

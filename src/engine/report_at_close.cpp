@@ -57,6 +57,8 @@ Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, 
   file.stripe_bytes = facts.stripe_bytes;
   file.window_bytes = facts.round_bytes;
   file.link = nodes.topology().nodes == 1 ? "none" : nodes.link_used() == Link::put ? "put" : "message";
+  file.file_system = facts.file.system().name;
+  file.fills_holes = facts.file.fills_holes();
   file.storage = storage_name(facts.settings.storage);
   file.thread_level = thread_level();
   return append_report(facts.settings.stats, summarize(file, shares));

@@ -10,6 +10,7 @@
 #include "base/settings.hpp"
 #include "base/status.hpp"
 #include "engine/node_set.hpp"
+#include "storage/stored_file.hpp"
 
 namespace forebay {
 
@@ -17,6 +18,7 @@ struct ReportFacts {
   std::string path;
   std::string driver;
   const Settings& settings;
+  const StoredFile& file;
   std::int64_t stripe_bytes;
   std::int64_t round_bytes;
 };

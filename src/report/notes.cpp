@@ -8,6 +8,7 @@ namespace {
 
 // From this size on a parallel file system takes pieces well as they come.
 constexpr std::int64_t large_piece = 256 << 10;
+constexpr std::int64_t small_write = 4 << 10, many_writes = 1000;
 
 std::string size_text(std::int64_t bytes) {
   const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -81,6 +82,13 @@ std::vector<std::string> notes_on(const FileReport& report) {
   } else if (c.pieces > 0 && c.bytes / c.pieces >= large_piece) {
     notes.push_back("The average piece is " + size_text(c.bytes / c.pieces) +
                     ": such pieces are written well as they come, gathering them gains little.");
+  }
+  if (!report.facts.fills_holes && report.facts.settings.fill_holes == FillHoles::automatic &&
+      c.writes > many_writes && c.written_bytes / c.writes < small_write) {
+    notes.push_back("What was put in parts was written part by part, in " + std::to_string(c.writes) +
+                    " writes: this file system (" + report.facts.file_system +
+                    ") is not known to show at once on every node what another one wrote. Where it does, "
+                    "forebay_fill_holes=enable has such blocks read, completed and written whole.");
   }
   return notes;
 }

@@ -30,6 +30,8 @@ struct FileFacts {
   std::int64_t window_bytes = 0;  ///< file range of a round
   std::string link;               ///< "put", "message"; "none" where nothing crosses nodes
   std::string storage;            ///< what was really used: "mpiio", "posix", …
+  std::string file_system;        ///< by the name in the table of those that are known
+  bool fills_holes = false;       ///< blocks put in part may be read, completed and written whole
   std::string thread_level;       ///< "single" … "multiple"
 };
 

@@ -69,6 +69,8 @@ Json to_json(const FileReport& report) {
       {"thread_level", facts.thread_level},
       {"settings", format_hints(settings)},
       {"storage", facts.storage},
+      {"file_system", facts.file_system},
+      {"fills_holes", facts.fills_holes},
       {"link", facts.link},
       {"stripe_bytes", facts.stripe_bytes},
       {"window_bytes", facts.window_bytes},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 namespace forebay {
@@ -30,15 +31,19 @@ std::vector<int> all_descriptors() {
   return all;
 }
 
-// The number that the next open gets.
-int lowest_free() {
+// A descriptor of anything, with the number that the next open gets.
+int take_lowest() {
   for (const int any : {0, 1, 2}) {
     const int free = ::fcntl(any, F_DUPFD_CLOEXEC, 0);
-    if (free < 0) continue;
-    ::close(free);
-    return free;
+    if (free >= 0 || errno == EMFILE) return free;
   }
-  return -1;
+  return ::open("/", O_RDONLY | O_CLOEXEC);
+}
+
+int lowest_free() {
+  const int free = take_lowest();
+  if (free >= 0) ::close(free);
+  return free;
 }
 
 }  // namespace
@@ -55,6 +60,14 @@ bool id_at(const std::string& path, FileId& out) {
   if (path.empty() || ::stat(path.c_str(), &info) != 0) return false;
   out = id_from(info);
   return true;
+}
+
+bool descriptors_left(int wanted) {
+  const int taken = take_lowest();
+  if (taken < 0) return false;
+  const bool more = wanted == 1 || descriptors_left(wanted - 1);
+  ::close(taken);
+  return more;
 }
 
 bool may_have_prefix(const std::string& path) {

@@ -18,6 +18,11 @@ struct FileId {
 bool id_of(int descriptor, FileId& out);
 bool id_at(const std::string& path, FileId& out);
 
+/// Whether this process may open so many more; MPI-IO libraries need a few at a time, and wait for each other
+/// for ever where one rank has none.
+bool descriptors_left(int wanted);
+inline constexpr int kDescriptorsToOpen = 3;  ///< what opening one file takes
+
 /// Whether an MPI-IO library may take the name apart: ROMIO cuts "ufs:" and its like, Open MPI's own I/O
 /// takes every name as it is.
 bool may_have_prefix(const std::string& path);

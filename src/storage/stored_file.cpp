@@ -26,6 +26,7 @@ enum Offered : std::size_t {
   kNotDevice,
   kInode,
   kNotInode,
+  kProven,
   kNotProven,
   kOwn,
   kOffered
@@ -50,25 +51,14 @@ int open_file(const std::string& name, int flags) {
   return descriptor;
 }
 
-// MPI-IO libraries need a few at a time.
-bool descriptors_left() {
-  constexpr int few = 3;
-  std::vector<int> taken;
-  while (static_cast<int>(taken.size()) < few) {
-    const int descriptor = ::open("/", O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) break;
-    taken.push_back(descriptor);
-  }
-  for (const int descriptor : taken) ::close(descriptor);
-  return static_cast<int>(taken.size()) == few;
-}
-
-// Where MPI-IO only says that it failed, the system knows more.
+// Where MPI-IO only says that it failed, the system knows more; else another rank may.
 Status failed_open(int error, const std::string& path, int amode) {
   const std::string what = "cannot open " + path;
-  if (!descriptors_left()) return from_errno(EMFILE, what);
+  if (!descriptors_left(kDescriptorsToOpen)) return from_errno(EMFILE, what);
   Status status = from_mpi(error, what);
-  if (status.code() != Code::mpi || may_have_prefix(path)) return status;
+  if (status.code() != Code::mpi) return status;
+  status = {Code::peer, status.message()};
+  if (may_have_prefix(path)) return status;
   const int descriptor = open_file(path, flags_of(amode));
   if (descriptor >= 0) {
     ::close(descriptor);
@@ -200,7 +190,8 @@ void StoredFile::offer(std::span<std::int64_t> values) const {
   values[kNotDevice] = ~values[kDevice];
   values[kInode] = static_cast<std::int64_t>(id_.inode);
   values[kNotInode] = ~values[kInode];
-  values[kNotProven] = proven_ ? ~1 : ~0;
+  values[kProven] = proven_ ? 1 : 0;
+  values[kNotProven] = ~values[kProven];
   values[kOwn] = own_ ? 1 : 0;
 }
 
@@ -243,7 +234,8 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   }
   // On several machines the same file system may have different numbers.
   const bool local = least[kLocal] != 0, coherent = least[kCoherent] != 0;
-  const bool told = least[kNotProven] != ~0 && (one_mount || (one_inode && coherent && !local));
+  const bool some_proven = ~least[kNotProven] != 0, all_proven = least[kProven] != 0;
+  const bool told = some_proven && (one_mount || (one_inode && coherent && !local));
   const bool usable = told && least[kUsable] != 0;
   const bool chosen = wanted_ == StorageKind::posix;
   const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
@@ -253,9 +245,15 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
                : !no_descriptor_.empty() ? no_descriptor_
                                          : "not all ranks can open it by its name"));
   }
-  if (!usable && no_descriptor_.empty()) no_descriptor_ = "not all ranks can open it by its name";
-  if (!usable || (!posix && !request_.needs_descriptor)) drop_descriptor();
-  decide_on_holes(settings, nodes, least);
+  // As the process ends each rank writes what is its own: there it is enough that its descriptor is right.
+  const bool right = least[kUsable] != 0 && (told || all_proven || (some_proven && one_inode));
+  if (!right && no_descriptor_.empty()) no_descriptor_ = "not all ranks can open it by its name";
+  if (!right || (!posix && !request_.needs_descriptor)) drop_descriptor();
+  // A hole is completed with what the file holds there, and written again: what another rank has written, and
+  // this one does not see yet, would be lost. The ranks of one machine that use one mount share its pages.
+  coherent_ = told && (nodes == 1 || coherent);
+  fills_holes_ = settings.fill_holes == FillHoles::enable ||
+                 (settings.fill_holes == FillHoles::automatic && coherent_);
   posix_ = posix;
   if (!posix) {
     if (Status status = go_through_mpi(comm); !status.ok()) return status;
@@ -293,14 +291,6 @@ Status StoredFile::go_through_mpi(MPI_Comm comm) {
   if (was_known && id_of(theirs_, now) && now != before)
     return {Code::unsupported, "MPI-IO takes " + request_.path + " for another file"};
   return {};
-}
-
-// A hole is completed with what the file holds there, and written again: where another rank's bytes may not
-// be seen yet, they would be lost.
-void StoredFile::decide_on_holes(const Settings&, int nodes, std::span<const std::int64_t> least) {
-  (void)nodes;
-  (void)least;
-  fills_holes_ = true;
 }
 
 // ---- the open file ----

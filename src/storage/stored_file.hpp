@@ -47,7 +47,7 @@ class StoredFile {
   /// All ranks, with rank 0's settings. Failures go into the offer.
   void open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led);
 
-  static constexpr std::size_t kOffer = 11;
+  static constexpr std::size_t kOffer = 12;
   void offer(std::span<std::int64_t> values) const;
   /// What failed on this rank so far.
   const Status& status() const { return status_; }
@@ -71,8 +71,9 @@ class StoredFile {
   const std::string& no_descriptor() const { return no_descriptor_; }
   /// The file is in this machine's own page cache, and storage goes there without detours.
   bool local() const { return local_; }
-  /// What no rank puts may be read and written again with what lies around it: all ranks see at once what
-  /// any of them has written.
+  /// All ranks see at once what any of them has written, for certain.
+  bool coherent() const { return coherent_; }
+  /// What no rank puts may be read and written again with what lies around it.
   bool fills_holes() const { return fills_holes_; }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
@@ -91,7 +92,6 @@ class StoredFile {
   void identify(const BeforeOpen& before);
   void drop_descriptor();
   Status go_through_mpi(MPI_Comm comm);
-  void decide_on_holes(const Settings& settings, int nodes, std::span<const std::int64_t> least);
   bool others_on_node(MPI_Comm comm, int node) const;
 
   Request request_;
@@ -106,6 +106,7 @@ class StoredFile {
   bool own_ = false;     // we open it by its name, and nobody else does
   bool posix_ = false;
   bool local_ = false;
+  bool coherent_ = false;
   bool fills_holes_ = false;
   FileSystem system_;
   std::string no_descriptor_;

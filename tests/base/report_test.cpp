@@ -58,6 +58,7 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.window_bytes = 4 << 20;
   f.link = "put";
   f.storage = "mpiio";
+  f.file_system = "nfs";
   f.thread_level = "single";
   return f;
 }
@@ -157,6 +158,20 @@ TEST(Notes, LargePieces) {
   std::vector<RankShare> list = shares(4, 4);
   for (RankShare& share : list) share.counters.bytes = share.counters.pieces * (512 << 10);
   EXPECT_THAT(summarize(facts(), list).notes, ElementsAre(HasSubstr("average piece is 512.0 KiB")));
+}
+
+TEST(Notes, PartsThatCouldNotBeCompleted) {
+  std::vector<RankShare> list = shares(4, 4);
+  for (RankShare& share : list) share.counters.writes = 1000, share.counters.written_bytes = 4000;
+  EXPECT_THAT(summarize(facts(), list).notes,
+              ElementsAre(testing::AllOf(HasSubstr("4000 writes"), HasSubstr("(nfs)"),
+                                         HasSubstr("forebay_fill_holes=enable"))));
+  FileFacts f = facts();
+  f.fills_holes = true;
+  EXPECT_THAT(summarize(f, list).notes, IsEmpty());
+  f = facts();
+  f.settings.fill_holes = FillHoles::disable;
+  EXPECT_THAT(summarize(f, list).notes, IsEmpty());
 }
 
 TEST(Notes, NothingPut) {

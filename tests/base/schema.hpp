@@ -26,7 +26,7 @@ class SchemaValidator {
   static bool has_type(const nlohmann::json& value, const std::string& type) {
     return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
            (type == "string" && value.is_string()) || (type == "integer" && value.is_number_integer()) ||
-           (type == "number" && value.is_number());
+           (type == "number" && value.is_number()) || (type == "boolean" && value.is_boolean());
   }
 
   void check(const nlohmann::json& value, const nlohmann::json& schema, const std::string& place) {

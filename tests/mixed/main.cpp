@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -52,6 +53,30 @@ std::vector<std::vector<int>> share_out(const Options& options, const std::vecto
   return numbers;
 }
 
+constexpr int kMain = 15;  // the number of the main thread
+
+void play_in_threads(std::vector<std::unique_ptr<Player>>& players, int steps, bool dry) {
+  constexpr int parts = 3;
+  for (int part = 0; part < parts; ++part) {
+    for (const auto& player : players) player->open_some();
+    thread_ends();
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      threads.emplace_back([&, i] {
+        thread_begins(static_cast<int>(i));
+        players[i]->play_steps(steps / parts);
+        thread_ends();
+      });
+      if (dry) threads.back().join();
+    }
+    for (std::thread& thread : threads) {
+      if (thread.joinable()) thread.join();
+    }
+    thread_begins(kMain);
+    for (const auto& player : players) player->close_some(part + 1 == parts);
+  }
+}
+
 void play(const Arguments& arguments, const World& world, const std::string& start, bool colons) {
   const Options& options = arguments.options;
   const Folders folders(start + "/mixed." + std::to_string(options.seed), colons && !options.plain_names);
@@ -60,32 +85,27 @@ void play(const Arguments& arguments, const World& world, const std::string& sta
   if (!world.dry() && ::chdir(folders.here().c_str()) != 0) fail("chdir " + folders.here());
   const std::vector<Kind> kinds = draw_kinds(options);
   const std::vector<std::vector<int>> numbers = share_out(options, kinds);
-  std::vector<std::thread> threads;
+  std::vector<World> worlds;
+  std::vector<std::unique_ptr<Player>> players;
   for (std::size_t t = 0; t < numbers.size(); ++t) {
     if (numbers[t].empty()) continue;
-    World own = world;
-    if (options.threads && !world.dry()) MPI_Comm_dup(world.comm, &own.comm);
-    auto body = [&, own, t]() mutable {
-      thread_begins(static_cast<int>(t));
-      {
-        Player player(options, own, folders, static_cast<int>(t), kinds, numbers[t]);
-        player.play();
-        if (own.dry()) {
-          player.check_by_libraries();
-        } else {
-          player.check_closed();
-        }
-      }
-      if (options.threads && !own.dry()) MPI_Comm_free(&own.comm);
-      thread_ends();
-    };
-    if (options.threads && !world.dry()) {
-      threads.emplace_back(body);
-    } else {
-      body();
-    }
+    worlds.push_back(world);
+    if (options.threads && !world.dry()) MPI_Comm_dup(world.comm, &worlds.back().comm);
+    players.push_back(
+        std::make_unique<Player>(options, worlds.back(), folders, static_cast<int>(t), kinds, numbers[t]));
   }
-  for (std::thread& thread : threads) thread.join();
+  thread_begins(kMain);
+  if (options.threads) {
+    play_in_threads(players, options.steps, world.dry());
+  } else {
+    players[0]->play();
+  }
+  for (const auto& player : players) world.dry() ? player->check_by_libraries() : player->check_closed();
+  thread_ends();
+  players.clear();
+  for (World& own : worlds) {
+    if (own.comm != world.comm) MPI_Comm_free(&own.comm);
+  }
   if (::chdir(start.c_str()) != 0) fail("chdir " + start);
   world.meet();
   if (world.rank == 0 && !arguments.keep) folders.remove();

@@ -18,7 +18,7 @@ void must(int code, const char* what) {
 
 class MpiioFile : public OpenFile {
  public:
-  explicit MpiioFile(const Opening& opening) : team_(opening.team) {
+  explicit MpiioFile(const Opening& opening) : team_(opening.team), threads_(opening.threads) {
     const Info info(opening.hints);
     const int mode =
         opening.writable ? MPI_MODE_RDWR | (opening.create ? MPI_MODE_CREATE : 0) : MPI_MODE_RDONLY;
@@ -98,8 +98,9 @@ class MpiioFile : public OpenFile {
       must(MPI_File_set_view(file_, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "set_view");
       return;
     }
-    // Not reads: in Open MPI 5 those that reach past the end of the file never end.
-    const bool at_once = access.writing && way % 3 == 0 && pieces.size() < 50;
+    // Not reads: in Open MPI 5 those that reach past the end of the file never end. Nor where other threads may
+    // sync another file: OMPIO's MPI_File_sync fails while anything is pending, of whatever file.
+    const bool at_once = !threads_ && access.writing && way % 3 == 0 && pieces.size() < 50;
     std::vector<MPI_Request> requests;
     for (const Piece& piece : pieces) {
       const MPI_Offset offset = array.offset + static_cast<MPI_Offset>(piece.cell) * array.bytes;
@@ -112,6 +113,7 @@ class MpiioFile : public OpenFile {
   }
 
   const Team& team_;
+  bool threads_;
   MPI_File file_ = MPI_FILE_NULL;
 };
 

@@ -26,6 +26,7 @@ struct Opening {
   bool create = false;  ///< and emptied, but raw files
   bool writable = true;
   bool expect_forebay = false;
+  bool threads = false;  ///< other threads use other files meanwhile
   std::string hints;  ///< for MPI_Info
   std::uint64_t way = 0;
 };

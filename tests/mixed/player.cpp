@@ -61,9 +61,23 @@ Player::Player(const Options& options, const World& world, Folders folders, int 
 }
 
 void Player::play() {
-  for (step_ = 0; step_ < options_.steps; ++step_) one_step();
+  play_steps(options_.steps);
+  close_some(true);
+}
+
+void Player::play_steps(int steps) {
+  for (; steps > 0; --steps, ++step_) one_step();
+}
+
+void Player::open_some() {
   for (const auto& file : files_) {
-    if (file->is_open) close(*file);
+    if (!file->is_open && !dice_.one_in(4)) open(*file);
+  }
+}
+
+void Player::close_some(bool all) {
+  for (const auto& file : files_) {
+    if (file->is_open && (all || dice_.one_in(2))) close(*file);
   }
 }
 
@@ -99,7 +113,7 @@ void Player::say(const File& file, const std::string& what) const {
 void Player::one_step() {
   const int64_t kind = dice_.below(40);
   if (kind == 0 && !options_.threads) return go_elsewhere();
-  if (kind == 1) return make_communicators();
+  if (kind == 1 && !options_.threads) return make_communicators();
   step_of(*dice_.pick(files_));
 }
 
@@ -117,6 +131,7 @@ void Player::make_communicators() {
 }
 
 void Player::step_of(File& file) {
+  if (!file.is_open && options_.threads) return;
   if (!file.is_open) return open(file);
   struct Choice {
     int weight;
@@ -149,6 +164,9 @@ void Player::step_of(File& file) {
     if (!file.relative) choices.push_back(independent);
   } else {
     choices = {put, get, meet, close, doze, set_size};
+  }
+  for (Choice& choice : choices) {
+    if (options_.threads && choice.act == close.act) choice = doze;
   }
   int sum = 0;
   for (const Choice& choice : choices) sum += choice.weight;
@@ -208,6 +226,7 @@ void Player::open(File& file) {
                   .create = create,
                   .writable = file.writable,
                   .expect_forebay = options_.expect_forebay,
+                  .threads = options_.threads,
                   .hints = draw_hints(file.dice),
                   .way = file.dice.next()};
   file.relative = relative;

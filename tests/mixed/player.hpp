@@ -33,8 +33,13 @@ class Player {
   /// Plays the files of these numbers.
   Player(const Options& options, const World& world, Folders folders, int thread,
          const std::vector<Kind>& kinds, const std::vector<int>& numbers);
-  /// Collective over the world. All files are closed afterwards.
+  /// Collective over the world, as all below. All files are closed afterwards.
   void play();
+  /// The same in parts, of which only that in the middle is for threads: in Open MPI 5.0.7 two threads that make
+  /// communicators, of whatever other communicators, wait for ever, and opening a file makes some.
+  void open_some();
+  void play_steps(int steps);
+  void close_some(bool all);
   /// By whoever knows where cells lie; collective.
   void check_closed();
   /// By this process alone, after a dry run.
