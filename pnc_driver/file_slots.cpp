@@ -47,7 +47,9 @@ int end_large_definition(OpenFile& file) {
 
 int leave_independent_mode(OpenFile& file) {
   // PnetCDF's own driver spreads the count of records that it knows.
-  const int drained = drain_in_any_mode(file);
+  int drained = drain_in_any_mode(file);
+  if (drained == NC_NOERR && file.active() && file.independent && !file.in_define)
+    drained = report(file.core->end_independent(), "cannot write what was put before");
   int err = file.stock.end_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = false;
   if (file.active()) err = keep_count(file, err);
@@ -119,6 +121,7 @@ int begin_indep_data(void* object) {
   const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_together(file); });
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
+  if (err == NC_NOERR && file.active() && file.core->commits()) file.core->begin_independent();
   return err != NC_NOERR ? err : drained;
 }
 

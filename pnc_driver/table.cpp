@@ -1,6 +1,7 @@
 // The table that PnetCDF gets: what this driver does itself, and thin wrappers that hand the rest to
 // PnetCDF's own driver.
 #include <tuple>
+#include <type_traits>
 
 #include "attach.hpp"
 #include "drain.hpp"
@@ -49,6 +50,12 @@ struct Drained<Slot, Then, together> {
   static int call(void* object, Args... args) {
     OpenFile& file = OpenFile::of(object);
     const int drained = guarded([&] {
+      if constexpr (!together && std::is_same_v<Then<Slot>, ForwardKeepCount<Slot>>) {
+        const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
+        if (file.active() && file.core->commits() && (how & mode::collective) == 0) {
+          if (int err = report(file.core->begin_outside(false), "cannot write what was put before")) return err;
+        }
+      }
       if constexpr (together)
         return drain_in_any_mode(file);
       else
@@ -56,6 +63,7 @@ struct Drained<Slot, Then, together> {
     });
     // Others may wait for this rank in there, also where its own bytes could not be written.
     const int err = Then<Slot>::call(object, args...);
+    if (file.active()) file.core->end_outside();
     return drained != NC_NOERR ? drained : err;
   }
 };

@@ -85,5 +85,7 @@ std::unique_ptr<Row> make_block_row(const Setting& setting, const Form& form, co
 std::unique_ptr<Row> make_f_row(const Setting& setting, const Form& form, const std::string& map);
 std::unique_ptr<Row> make_amr_row(const Setting& setting, const Form& form);
 std::unique_ptr<Row> make_small_row(const Setting& setting, const Form& form);
+// One dataset, some of it a call: `independent` in any form, or with gaps that nobody writes.
+std::unique_ptr<Row> make_calls_row(const Setting& setting, const Form& form, bool independent);
 
 }  // namespace forebay::bench

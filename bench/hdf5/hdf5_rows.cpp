@@ -16,6 +16,8 @@ constexpr RowInfo rows[] = {
     {"f", "E3SM F map (atmosphere), unions of hyperslabs, a call a record", true},
     {"amr", "AMR-like: ragged boxes x levels x components, a dataset a level and component", true},
     {"small-independent", "64 to 1000 bytes a call, interleaved, always independent", true},
+    {"independent", "strided hyperslabs, interleaved, more than commit mode keeps, always independent", true},
+    {"gaps", "small strided hyperslabs with a gap between the ranks that nobody writes", true},
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ std::unique_ptr<Row> make_hdf5_row(std::string_view name, const Setting& setting
   if (name == "f") return make_f_row(setting, form, f_map);
   if (name == "amr") return make_amr_row(setting, form);
   if (name == "small-independent") return make_small_row(setting, form);
+  if (name == "independent") return make_calls_row(setting, form, true);
+  if (name == "gaps") return make_calls_row(setting, form, false);
   throw std::runtime_error("there is no row " + std::string(name));
 }
 

@@ -17,6 +17,8 @@ std::unique_ptr<Row> make_pnetcdf_row(std::string_view name, const Setting& sett
   if (name == "tiny-16") return make_tiny_row(setting, 16);
   if (name == "small-puts") return make_small_row(setting, true);
   if (name == "small-waits") return make_small_row(setting, false);
+  if (name == "independent") return make_stride_row(setting, true);
+  if (name == "gaps") return make_stride_row(setting, false);
   throw std::runtime_error("there is no row " + std::string(name));
 }
 

@@ -77,5 +77,6 @@ std::unique_ptr<Row> make_btio_row(const Setting& setting);
 std::unique_ptr<Row> make_wrf_row(const Setting& setting);
 std::unique_ptr<Row> make_tiny_row(const Setting& setting, int piece_bytes);
 std::unique_ptr<Row> make_small_row(const Setting& setting, bool blocking);
+std::unique_ptr<Row> make_stride_row(const Setting& setting, bool independent);
 
 }  // namespace forebay::bench

@@ -16,6 +16,8 @@ constexpr RowInfo rows[] = {
     {"tiny-16", "16-byte pieces, cyclic over the ranks, iput_vars, one wait_all", false},
     {"small-puts", "a field a call: small put_vara_alls one after another", true},
     {"small-waits", "4 fields a call: small wait_alls one after another", true},
+    {"independent", "independent put_vars, cyclic over the ranks, more than commit mode keeps", true},
+    {"gaps", "small put_vars_alls, cyclic, with a gap between the ranks that nobody puts", true},
 };
 
 }  // namespace

@@ -94,8 +94,9 @@ FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
 
 /**
  * Collective. What any rank wrote is in the file, where any program sees it, and reads of any rank after this
- * see it. Accesses of different ranks to the same bytes, one of them a write, need this in between. After a
- * failure what could not be written is kept for the next try.
+ * see it. Accesses of different ranks to the same bytes, one of them a write, need this in between: a barrier
+ * alone is not enough, and of two writes on different nodes the older one may win (forebay_check=order finds
+ * such). After a failure what could not be written is kept for the next try.
  */
 FOREBAY_TCIO_API int tcio_flush(tcio_file file);
 

@@ -29,6 +29,7 @@ struct Counters {
   std::int64_t pooled_requests = 0;
   std::int64_t pooled_calls = 0;     ///< collective ones, in which all ranks kept theirs
   std::int64_t pool_conflicts = 0;   ///< flushes because a later call might overlap what was kept
+  std::int64_t order_conflicts = 0;  ///< bytes that several nodes kept at once, where that is looked for
   std::int64_t pool_peak_bytes = 0;  ///< the most that this rank kept
   // after node coalescing, counted by aggregators
   std::int64_t node_runs =

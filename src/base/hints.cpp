@@ -31,9 +31,10 @@ struct TimeField {
 };
 struct Ignored {};
 
-using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                           Metadata Settings::*, FillHoles Settings::*, BytesField, CountField, TimeField,
-                           std::string Settings::*, Ignored>;
+using Field =
+    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                 Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField, CountField,
+                 TimeField, std::string Settings::*, Ignored>;
 
 /// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
 /// where it is the one name of its field.
@@ -101,6 +102,11 @@ const auto& entries() {
              "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: "
              "never."},
             CountField{&Settings::patience_seconds, 0}},
+      Entry{{"forebay_check", "none | order", "none",
+             "order: with forebay_mode=commit on several nodes, each flush looks for bytes that ranks of "
+             "several nodes wrote without a flush between, which may then be those of any of them; the report "
+             "counts them. What gave way before, to make room, is not looked at."},
+            &Settings::check},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},
             CountField{&Settings::aggregators_per_node, 0}},
@@ -196,6 +202,7 @@ constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::a
                                    Word<StorageKind>{"posix", StorageKind::posix},
                                    Word<StorageKind>{"null", StorageKind::null},
                                    Word<StorageKind>{"failing", StorageKind::failing}};
+constexpr std::array check_words{Word<Check>{"none", Check::none}, Word<Check>{"order", Check::order}};
 constexpr std::array metadata_words{Word<Metadata>{"collective", Metadata::collective},
                                     Word<Metadata>{"independent", Metadata::independent}};
 constexpr std::array fill_words{
@@ -294,6 +301,7 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
           [&](StorageKind Settings::* m) { return store(s.*m, find_word(storage_words, value)); },
           [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
           [&](Metadata Settings::* m) { return store(s.*m, find_word(metadata_words, value)); },
+          [&](Check Settings::* m) { return store(s.*m, find_word(check_words, value)); },
           [&](FillHoles Settings::* m) { return store(s.*m, find_word(fill_words, value)); },
           [&](const BytesField& f) {
             auto bytes = parse_bytes(value, f.min);
@@ -344,6 +352,7 @@ std::string value_of(const Settings& s, const Field& field) {
                         [&](StorageKind Settings::* m) { return std::string(word_of(storage_words, s.*m)); },
                         [&](Link Settings::* m) { return std::string(word_of(link_words, s.*m)); },
                         [&](Metadata Settings::* m) { return std::string(word_of(metadata_words, s.*m)); },
+                        [&](Check Settings::* m) { return std::string(word_of(check_words, s.*m)); },
                         [&](FillHoles Settings::* m) { return std::string(word_of(fill_words, s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const CountField& f) { return std::to_string(s.*f.member); },

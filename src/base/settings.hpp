@@ -10,6 +10,8 @@ enum class Link { automatic, put, message };  ///< how packed bytes cross betwee
 /// null walks and discards; failing is for tests. An open file's is never automatic.
 enum class StorageKind { automatic, mpiio, posix, null, failing };
 enum class Mode { strict, commit };  ///< when bytes must be in the file
+/// What is looked for that costs time. order: bytes that several nodes keep at once.
+enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.
 enum class Metadata { independent, collective };
 /// Whether blocks of which only parts were put are read, completed and written whole.
@@ -37,6 +39,7 @@ struct Settings {
   int patience_seconds =
       60;  ///< forebay_patience_seconds: how long a rank waits for others in silence; 0: for ever
   int commit_seconds = 30;       ///< forebay_commit_seconds: how long it keeps that
+  Check check = Check::none;     ///< forebay_check
   int aggregators_per_node = 0;  ///< forebay_aggregators_per_node, nc_num_aggrs_per_node; 0: chosen
   int aggregators = 0;  ///< cb_nodes: owners of the whole file, where aggregators_per_node is 0; 0: chosen
   std::int64_t aggregator_bytes =

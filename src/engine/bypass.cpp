@@ -164,34 +164,39 @@ Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
   const Extent hull = get.cursor->hull();
   if (hull.empty()) return {};
   get.cursor->start((hull.size() / 4096 + 2) * 4096);
-  std::byte* const direct = get.sink->direct();
   std::array<Run, kBatch> batch;
   while (const std::size_t n = get.cursor->take(kNoOffset, batch)) {
-    const std::span<Run> runs(batch.data(), n);
+    const std::span<const Run> runs(batch.data(), n);
     counters.get_pieces += static_cast<std::int64_t>(n);
     for (const Run& run : runs) counters.get_bytes += run.length;
-    for (std::size_t i = 0; i < n;) {
-      if (runs[i].length > kStaging) {
-        if (Status status = read_long(runs[i++], *get.sink, storage, counters); !status.ok()) return status;
-        continue;
-      }
-      // A group: ascending runs near each other, within one staging buffer.
-      const std::int64_t begin = runs[i].file;
-      std::int64_t end = begin + runs[i].length;
-      std::size_t last = i + 1;
-      while (last < n && runs[last].file >= end && runs[last].file - end <= kReadGap &&
-             runs[last].file + runs[last].length - begin <= kStaging) {
-        end = runs[last].file + runs[last].length;
-        ++last;
-      }
-      ++counters.reads;
-      counters.read_bytes += end - begin;
-      const bool alone = last == i + 1 && direct != nullptr;
-      std::byte* const to = alone ? direct + runs[i].stream : staging();
-      if (Status status = storage.read(begin, to, end - begin); !status.ok()) return status;
-      if (!alone) get.sink->consume(runs.subspan(i, last - i), to, begin);
-      i = last;
+    if (Status status = read_runs(runs, *get.sink, storage, counters); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Bypass::read_runs(std::span<const Run> runs, Sink& sink, Storage& storage, Counters& counters) {
+  std::byte* const direct = sink.direct();
+  for (std::size_t i = 0; i < runs.size();) {
+    if (runs[i].length > kStaging) {
+      if (Status status = read_long(runs[i++], sink, storage, counters); !status.ok()) return status;
+      continue;
     }
+    // A group: ascending runs near each other, within one staging buffer.
+    const std::int64_t begin = runs[i].file;
+    std::int64_t end = begin + runs[i].length;
+    std::size_t last = i + 1;
+    while (last < runs.size() && runs[last].file >= end && runs[last].file - end <= kReadGap &&
+           runs[last].file + runs[last].length - begin <= kStaging) {
+      end = runs[last].file + runs[last].length;
+      ++last;
+    }
+    ++counters.reads;
+    counters.read_bytes += end - begin;
+    const bool alone = last == i + 1 && direct != nullptr;
+    std::byte* const to = alone ? direct + runs[i].stream : staging();
+    if (Status status = storage.read(begin, to, end - begin); !status.ok()) return status;
+    if (!alone) sink.consume(runs.subspan(i, last - i), to, begin);
+    i = last;
   }
   return {};
 }

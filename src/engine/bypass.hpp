@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/counters.hpp"
@@ -36,6 +37,8 @@ class Bypass {
 
   /// Reads one request; near neighbours come by one read of what lies between as well.
   Status read(const Get& get, Storage& storage, Counters& counters);
+  /// The same for some runs of one.
+  Status read_runs(std::span<const Run> runs, Sink& sink, Storage& storage, Counters& counters);
 
  private:
   std::byte* staging();

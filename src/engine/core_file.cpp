@@ -41,8 +41,8 @@ CoreFile::~CoreFile() {
   if (state_->on_node && state_->storage) {
     if (const Status status = state_->on_node->segments.drain(); !status.ok()) warn_once(status.message());
   }
-  state_->behind.reset();
   state_->on_node.reset();
+  state_->behind.reset();
 }
 
 // What the path through the library costs by itself: every request is walked, nothing is moved.
@@ -93,14 +93,50 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
 Status CoreFile::flush() {
   State& s = *state_;
   const mpi::CollectiveCall call(about("flush"));
-  if (s.on_node) return s.flush_node();
-  return s.behind ? s.write_behind({}, {}, {}, true) : Status{};
+  if (s.behind) return s.write_behind({}, {}, {}, true);
+  return s.on_node ? s.flush_node() : Status{};
 }
 
 Status CoreFile::flush_alone() {
   State& s = *state_;
-  if (s.on_node) return s.on_node->segments.drain();
-  return s.behind ? s.write_pool_alone() : Status{};
+  Status status;
+  if (s.behind) status = s.write_pool_alone();
+  if (s.on_node) status.update(s.on_node->segments.drain());
+  if (s.behind && status.ok()) s.behind->counts.written();
+  return status;
+}
+
+void CoreFile::begin_independent() {
+  State& s = *state_;
+  if (s.behind && !s.on_node) s.keep_independent();
+  s.independent = s.behind && s.on_node;
+}
+
+Status CoreFile::end_independent() {
+  Status status = flush();
+  if (status.ok()) state_->independent = false;
+  return status;
+}
+
+Status CoreFile::begin_outside(bool together) {
+  State& s = *state_;
+  if (!s.on_node) return together ? flush() : flush_alone();
+  Status status = together ? flush() : Status{};
+  // Before others fill holes again, all know that somebody may be writing there.
+  s.on_node->segments.write_past();
+  if (together)
+    MPI_Barrier(s.comm.get());
+  else
+    status = flush_alone();
+  return status;
+}
+
+void CoreFile::end_outside() {
+  if (state_->on_node) state_->on_node->segments.written_past();
+}
+
+void CoreFile::handle_given_away() {
+  if (state_->on_node) state_->on_node->segments.never_fill();
 }
 
 void CoreFile::space_freed() {
@@ -238,7 +274,14 @@ Status CoreFile::write(std::span<const Put> puts, When when) {
     s.discard(puts);
     return {};
   }
-  if (s.behind) return s.write_behind_alone(puts);
+  if (s.behind && s.on_node) {
+    // What this rank keeps of earlier calls is older.
+    if (Status status = s.write_pool_alone(); !status.ok()) return status;
+    s.on_node->be_watched();
+    s.behind->counts.keeps();
+  } else if (s.behind) {
+    return s.write_behind_alone(puts);
+  }
   if (s.on_node) return s.write_alone_on_node(puts, when);
   return s.write_now(puts);
 }
@@ -258,7 +301,9 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
   const Piece piece{offset, static_cast<const std::byte*>(data), length};
   s.counters.count_write(offset, length, s.layout.stripe_bytes());
   if (s.on_node) s.on_node->segments.discard({offset, offset + length});
-  return s.storage->write({&piece, 1});
+  Status status = s.storage->write({&piece, 1});
+  if (s.on_node) s.on_node->segments.written_past();
+  return status;
 }
 
 void CoreFile::meet() {
@@ -327,8 +372,8 @@ Status CoreFile::close(std::int64_t* least) {
     s.counters.window_bytes = s.windowed ? s.nodes->window()->bytes : 0;
     s.counters.segment_bytes = spare ? static_cast<std::int64_t>(spare->bytes) : 0;
   }
-  s.behind.reset();
   s.on_node.reset();
+  s.behind.reset();
   s.storage = nullptr;
   status.update(s.file.close());
   // In one message with what becomes of the set of windows.

@@ -22,7 +22,7 @@
 namespace forebay {
 
 /// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller
-/// flushes where the ranks' order needs it. `by_node`: the node keeps bytes by their place in the file, in
+/// flushes where the ranks' order needs it (and independent ones, the node: see begin_independent). `by_node`: the node keeps bytes by their place in the file, in
 /// any order of calls of its ranks; on several nodes, where the caller tells about freed space (space_freed).
 enum class Keeping { nothing, by_rank, by_node };
 
@@ -86,6 +86,12 @@ class CoreFile {
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_alone();
+  /// Around writes through handle(): what is kept goes to the file first, and holes in what is put meanwhile
+  /// are not filled. `together`: collective.
+  Status begin_outside(bool together);
+  void end_outside();
+  /// Somebody else may write through handle() whenever he likes.
+  void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
   /// a rank that has passed this may begin with. So everything that is kept anywhere goes to the file first,
   /// and until the next space_taken() or collective call nothing is kept: freeing much costs one meeting.
@@ -94,6 +100,12 @@ class CoreFile {
   /// By all ranks, each for itself, at the same place in the order of such calls: space is allocated.
   void space_taken();
 
+  /// Collective, for files that keep by rank: from now on ranks write by themselves. Their node keeps that,
+  /// where it has memory for it: the ranks fill each other's gaps. What is kept of collective writes has to be
+  /// flushed before.
+  void begin_independent();
+  /// Collective: a flush, after which they do not.
+  Status end_independent();
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
   bool commits() const;
@@ -108,8 +120,8 @@ class CoreFile {
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
-  /// itself, in the place of what the node keeps there. read_at comes after what this rank, or the node,
-  /// keeps has been written. Zero bytes are read past the end of the file. Whether the program wrote or a
+  /// itself, in the place of what the node keeps there. read_at comes after what this rank keeps has been
+  /// written, and sees what the node keeps. Zero bytes are read past the end of the file. Whether the program wrote or a
   /// library of its own accord, the caller knows: counters().independent_writes is left to it.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
@@ -118,7 +130,7 @@ class CoreFile {
   /// after it. Zero bytes are read past the end of the file.
   Status read_all(std::span<const Get> gets);
 
-  /// Independent read of this rank's gets; comes after what this rank, or the node, keeps has been written.
+  /// Independent read of this rank's gets; as read_at.
   Status read(std::span<const Get> gets);
 
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any

@@ -39,6 +39,7 @@ class EndCounts {
     alone_ = records;
     if (ranks_ != nullptr) ranks_[rank_].alone = records;
   }
+  bool keeping() const { return keeps_; }
   /// This rank's own.
   std::int64_t together() const { return together_; }
   std::int64_t alone() const { return alone_; }

@@ -44,12 +44,13 @@ struct CoreFile::State {
   Guess guess;
   Status deferred;
   bool readable = true;
-  // in commit mode one of these
+  // in commit mode one of these; or the first for collective writes and the second for independent ones
   std::unique_ptr<WriteBehind> behind;
   std::unique_ptr<KeptOnNode> on_node;
   std::optional<OpenAgain> again;  ///< goes before these
   /// Nothing is kept where this process sees the file in two ways.
   bool twice() const { return again && again->twice(); }
+  bool independent = false;  ///< ranks may have put by themselves, since all said so; the same on all
 
   // window_use.cpp
   class WindowUse;
@@ -76,8 +77,6 @@ struct CoreFile::State {
   Status write_now(std::span<const Put> puts);
   Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
-  /// Independent: what this rank, or its node, keeps of a range goes to the file.
-  Status write_kept(Extent range);
   Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);
   /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
   void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
@@ -102,6 +101,8 @@ struct CoreFile::State {
   /// next.
   void arrive();
   void arrive_for_mpi();
+  /// Collective: from now on the node keeps what ranks put by themselves.
+  void keep_independent();
 
   /// Collective: what the settings and the caller allow.
   Status start_keeping();

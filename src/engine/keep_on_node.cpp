@@ -1,6 +1,8 @@
 // One file's calls where its node keeps what is put. Each rank copies for itself; collective calls agree on
 // whether they are kept.
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <new>
 #include <optional>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/node_share.hpp"
+#include "engine/order_check.hpp"
 
 namespace forebay {
 namespace {
@@ -76,6 +79,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     mine = {Code::no_memory, "no memory for a collective write to " + options.path};
     rest.clear();
   }
+  on_node->segments.written_past();  // before all meet in there
   return flush_together(rest, std::move(mine), {});
 }
 
@@ -134,6 +138,14 @@ Status CoreFile::State::flush_segments() {
   } catch (const std::bad_alloc&) {  // the others wait below
     status = {Code::no_memory, "no memory to write what is kept of " + options.path};
   }
+  if (settings.check == Check::order) {
+    const OrderConflicts found = find_order_conflicts(share ? &*share : nullptr, comm.get());
+    if (found.bytes > 0 && counters.order_conflicts == 0 && mpi::rank(comm.get()) == 0)
+      warn_once("forebay_check=order: ranks of several nodes wrote the same bytes of " + options.path +
+                " without a flush between, the first in [" + std::to_string(found.first.begin) + ", " +
+                std::to_string(found.first.end) + "): whose are in the file is not certain");
+    counters.order_conflicts += found.bytes;
+  }
   // What the program put was counted when it put it.
   const std::int64_t pieces = counters.pieces, bytes = counters.bytes;
   status = flush_together({&put, share ? std::size_t{1} : 0}, std::move(status), {});
@@ -146,6 +158,7 @@ Status CoreFile::State::flush_segments() {
 
 Status CoreFile::State::flush_node() {
   on_node->flushed();
+  on_node->segments.written_past();
   std::int64_t kept = ~on_node->segments.kept();
   {
     const StageTimer timer(counters, Stage::agree);
@@ -160,6 +173,28 @@ Status CoreFile::State::flush_node() {
 void CoreFile::State::meet_on_node() {
   // A reader of what could not be written finds out by himself, and sync tells everybody.
   deferred.update(flush_node());
+}
+
+void CoreFile::State::keep_independent() {
+  // Without, each rank keeps its own.
+  std::array<std::int64_t, kMemoryOffers> memory{};
+  offer_memory(memory);
+  MPI_Allreduce(MPI_IN_PLACE, memory.data(), static_cast<int>(memory.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
+  if (memory[kShare] == 0) return;
+  Settings share = settings;
+  share.pool_bytes = std::min(memory[kShare], pool_bound(settings));
+  // The set's communicators may be in use for another thread's file.
+  const Topology& t = nodes->topology();
+  mpi::Comm node;
+  MPI_Comm_split(comm.get(), t.node, t.local_rank, node.address());
+  const auto lease = [&](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+    return make_segments(node.get(), {t.local_ranks, t.local_rank}, comm.get(), bytes, count, out);
+  };
+  const Status status = KeptOnNode::create(lease, t, comm.get(), share, layout, options.path, file, counters,
+                                           readable && file.fills_holes(), options.only_writer, on_node);
+  if (!status.ok()) return on_node.reset();
+  on_node->counted_by = behind.get();
 }
 
 Status CoreFile::State::start_keeping() {
@@ -202,9 +237,13 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
+  const auto lease = [this](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+    return nodes->lease_segments(bytes, count, out);
+  };
   for (;;) {
-    Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
-                                       options.only_writer && readable && file.fills_holes(), on_node);
+    Status status =
+        KeptOnNode::create(lease, nodes->topology(), nodes->comm(), settings, layout, options.path, file,
+                           counters, readable && file.fills_holes(), options.only_writer, on_node);
     if (status.ok()) break;
     on_node.reset();
     // On all ranks, since it has been agreed; now why.

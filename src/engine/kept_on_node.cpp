@@ -1,6 +1,7 @@
 #include "engine/kept_on_node.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -43,10 +44,9 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
   return std::min(bytes, kMostSegment);
 }
 
-Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                          const std::string& path, StoredFile& file, Counters& counters, bool fills_holes,
-                          std::unique_ptr<KeptOnNode>& out) {
-  const Topology& t = nodes.topology();
+Status KeptOnNode::create(const Lease& lease, const Topology& t, MPI_Comm all, const Settings& settings,
+                          const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                          bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);
   const std::int64_t wanted =
@@ -55,7 +55,7 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   Status status;
   try {
     std::shared_ptr<SegmentMemory> memory;
-    if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
+    if (Status leased = lease(bytes, count, memory); !leased.ok()) return leased;
     memory->claim =
         MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
     out.reset(new KeptOnNode(std::move(memory), count, t.local_ranks, t.local_rank, path, file));
@@ -66,32 +66,36 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
     status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
   }
   int locks = 0;
-  if (fills_holes && t.nodes > 1 && settings.storage == StorageKind::posix) {
+  if (can_fill && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
     if (status.ok()) locks = FileLock(file.descriptor(), 0, 1).held() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, nodes.comm());
+    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, all);
   }
   if (status.ok()) {
     out->locks = locks != 0;
     try {
       out->segments.attach(file.storage(), counters, std::chrono::seconds(settings.commit_seconds),
-                           fills_holes && (t.nodes == 1 || out->locks), out->locks ? file.descriptor() : -1);
+                           t.nodes == 1 ? can_fill : out->locks, out->locks ? file.descriptor() : -1);
     } catch (const std::bad_alloc&) {
       status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
     }
   }
   // Nobody may keep anything before rank 0 has made room.
-  return agree_outcome(nodes.comm(), status);
+  return agree_outcome(all, status);
 }
 
 KeptOnNode::~KeptOnNode() {
   unwatch(*this);
 }
 
-Status KeptOnNode::put(const Put& put) {
-  // Not at each put: it asks for the handler of every signal.
+// Not at each put: it asks for the handler of every signal.
+void KeptOnNode::be_watched() {
   if (!watching_) watch(*this);
   watching_ = true;
+}
+
+Status KeptOnNode::put(const Put& put) {
+  be_watched();
   segments.drain_overdue();
   Status status = segments.put(put);
   counters_->pool_peak_bytes = std::max(counters_->pool_peak_bytes, segments.kept());
@@ -99,13 +103,14 @@ Status KeptOnNode::put(const Put& put) {
 }
 
 void KeptOnNode::write_out(Ending ending) noexcept {
-  if (segments.kept() == 0) return;
-  if (ending.in_signal) {
-    if (!segments.write_out_in_signal(file_.descriptor())) say_not_written(path_.c_str());
-    return;
+  if (segments.kept() > 0) {
+    if (ending.in_signal) {
+      if (!segments.write_out_in_signal(file_.descriptor())) return say_not_written(path_.c_str());
+    } else if (const Status status = segments.drain(); !status.ok()) {
+      return warn_once("as the program ended: " + status.message());
+    }
   }
-  if (const Status status = segments.drain(); !status.ok())
-    warn_once("as the program ended: " + status.message());
+  if (counted_by != nullptr) counted_by->written_by_node(ending);
 }
 
 }  // namespace forebay

@@ -2,6 +2,10 @@
 // keeps in its node's segments.
 #pragma once
 
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,6 +14,7 @@
 #include "engine/node_segments.hpp"
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
+#include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
 #include "storage/stored_file.hpp"
 
@@ -17,20 +22,25 @@ namespace forebay {
 
 class KeptOnNode final : public Holder {
  public:
-  /// Collective over the node set's ranks. The file has a descriptor and outlives this. `fills_holes`: NodeSegments::attach. Code::no_shared_memory where
-  /// a node has none.
-  static Status create(NodeSet& nodes, const Settings& settings, const Layout& layout,
-                       const std::string& path, StoredFile& file, Counters& counters, bool fills_holes,
-                       std::unique_ptr<KeptOnNode>& out);
+  /// Collective: memory for so many segments of so many bytes.
+  using Lease = std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
+  /// Collective over `all`, whose topology it is. The file has a descriptor and outlives this. `can_fill`: holes in
+  /// what is kept, from the file; on several nodes only where they are the `only_writer` and lock what they
+  /// write. Code::no_shared_memory where a node has none.
+  static Status create(const Lease& lease, const Topology& topology, MPI_Comm all, const Settings& settings,
+                       const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                       bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
-  /// Of a segment, on a node with so many ranks.
   /// The least that a rank of a node needs to keep anything.
   static std::int64_t least_share(int ranks);
+  /// Of a segment, on a node with so many ranks.
   static std::int64_t choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks);
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.
   bool small(std::int64_t bytes) const { return bytes >= 0 && bytes <= most_; }
+  /// Before a put: the end of the process is seen to.
+  void be_watched();
   /// Keeps a put; NodeSegments::put.
   Status put(const Put& put);
 
@@ -43,6 +53,9 @@ class KeptOnNode final : public Holder {
   const std::shared_ptr<SegmentMemory>& memory() const { return memory_; }
 
   NodeSegments segments;
+
+  /// Where the process ends, after what is kept was written, this knows how many records are whole.
+  WriteBehind* counted_by = nullptr;
 
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks = false;

@@ -25,4 +25,12 @@ struct NodeMemory {
 Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, SharedMemory::Pages pages,
                      Status mine, NodeMemory& out);
 
+struct PlaceOnNode {
+  int local_ranks = 1;
+  int local_rank = 0;
+};
+/// The same over communicators that nobody else uses now.
+Status share_on_node(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::size_t bytes,
+                     SharedMemory::Pages pages, Status mine, NodeMemory& out);
+
 }  // namespace forebay

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "engine/node_segments.hpp"
 #include "request/run.hpp"
@@ -20,6 +21,25 @@ struct alignas(128) NodeSegments::Segment {
   // under the lock; read without it by who only wants to know roughly
   std::atomic<std::int64_t> dirty;  // bytes
   std::atomic<std::int64_t> since;  // of the oldest of them
+};
+
+/// Lets go of a segment that is locked, also where a cursor or a source throws: the others would wait for
+/// ever.
+class NodeSegments::Held {
+ public:
+  explicit Held(NodeSegments& of, int segment = -1) : of_(of), segment_(segment) {}
+  ~Held() {
+    if (segment_ >= 0) of_.unlock(segment_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  bool any() const { return segment_ >= 0; }
+  int release() { return std::exchange(segment_, -1); }
+  void take(int segment) { segment_ = segment; }
+
+ private:
+  NodeSegments& of_;
+  int segment_;
 };
 
 /// What a rank is changing, so that whoever comes after a death in the middle of it takes just that out: runs

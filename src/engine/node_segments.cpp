@@ -110,25 +110,6 @@ class NodeSegments::Lock {
   bool held_ = false;
 };
 
-/// Lets go of a segment that is locked, also where a cursor or a source throws: the others would wait for
-/// ever.
-class NodeSegments::Held {
- public:
-  explicit Held(NodeSegments& of, int segment = -1) : of_(of), segment_(segment) {}
-  ~Held() {
-    if (segment_ >= 0) of_.unlock(segment_);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  bool any() const { return segment_ >= 0; }
-  int release() { return std::exchange(segment_, -1); }
-  void take(int segment) { segment_ = segment; }
-
- private:
-  NodeSegments& of_;
-  int segment_;
-};
-
 /// Runs of the journal, while what they stand for is changed in a segment that is locked. Where a source
 /// throws, they are not kept any more.
 class NodeSegments::Changing {
@@ -224,6 +205,11 @@ void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::ste
   pieces_.reserve(kMostPieces);
   order_.reserve(static_cast<std::size_t>(count_));
   touched_.assign(static_cast<std::size_t>(count_), false);
+}
+
+Extent NodeSegments::range_of(int segment) const {
+  const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
+  return {origin, origin + bytes_};
 }
 
 NodeSegments::Journal& NodeSegments::journal() const {
@@ -519,6 +505,8 @@ bool NodeSegments::fill_holes(int segment, Extent range) {
     block_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
   const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
   if (!storage_->read(origin + range.begin, block_.get(), range.size()).ok()) return false;
+  ++counters_->reads;
+  counters_->read_bytes += range.size();
   ++counters_->rmw_blocks;
   std::int64_t hole = range.begin;
   for_each_bit_run(words(segment), range.begin, range.end, [&](std::int64_t begin, std::int64_t length) {
@@ -594,7 +582,6 @@ void NodeSegments::finish(int segment) {
 }
 
 Status NodeSegments::put(const Put& put) {
-  stop_passing();
   Status status;
   // An element that an edge cuts goes into two segments. The first is held until the second has its part,
   // where that is to be had without waiting.
@@ -700,14 +687,12 @@ void NodeSegments::discard(Cursor& cursor) {
 }
 
 Status NodeSegments::drain(Extent range) {
-  stop_passing();
   Status status;
   for_each_in(range, [&](int s, Extent) { status.update(write(s)); });
   return status;
 }
 
 Status NodeSegments::drain_share() {
-  stop_passing();
   Status status;
   for_each_in({0, kNoOffset}, [&](int s, Extent whole) {
     if (whole.begin / bytes_ % ranks_ == rank_) status.update(write(s));

@@ -14,6 +14,8 @@
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
+#include "engine/bypass.hpp"
+#include "request/get.hpp"
 #include "request/put.hpp"
 #include "storage/storage.hpp"
 
@@ -33,6 +35,8 @@ namespace forebay {
 /// Ranks that fill the same segments are at different places, so that segments give way half full. One that
 /// goes with many small holes in it is read, completed and written whole, where the caller allows it and
 /// nobody writes past the segments.
+///
+/// A read takes what is kept from here, under the lock of each segment, and the rest from the file.
 class NodeSegments {
  public:
   /// The smallest ones that are chosen.
@@ -61,11 +65,18 @@ class NodeSegments {
   /// written; the put may be kept in part.
   Status put(const Put& put);
 
-  /// Before this rank writes there past the segments: these bytes are not kept any more. It has written when
-  /// it says so, or calls put() or drain().
+  /// Before this rank writes there past the segments: these bytes are not kept any more, and no hole is filled
+  /// until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
   void written_past() { stop_passing(); }
+  /// The same, where what will be written is not known: all that is kept is written first, by the caller.
+  void write_past() { pass(); }
+  /// No hole is filled any more: somebody may write past the segments at any time.
+  void never_fill() { directory_->passing.fetch_add(1, std::memory_order_seq_cst); }
+
+  /// Reads what is kept, and the rest through `past`. Counts into `counters`.
+  Status read(const Get& get, Bypass& past, Counters& counters);
 
   /// Writes what is kept within a range (more where a segment reaches further).
   Status drain(Extent range);
@@ -126,6 +137,8 @@ class NodeSegments {
   Status write(int segment);
   bool may_fill() const;
   bool fill_holes(int segment, Extent range);
+  bool marked(int segment, Extent range) const;
+  Status read_over(int segment, std::span<const Run> runs, Sink& sink, Counters& counters);
   template <class F>
   void for_each_group(int segment, F&& f);
   void pass();
@@ -135,6 +148,7 @@ class NodeSegments {
   template <class F>
   void for_each_in(Extent range, F&& f);
   void list_dirty(std::int64_t first, std::int64_t last);
+  Extent range_of(int segment) const;
   Journal& journal() const;
   std::uint64_t* words(int segment) const;
   std::byte* data(int segment) const;

@@ -101,6 +101,13 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::share
     return {};
   }
   spare_.reset();  // its place may be needed
+  return make_segments(topology_.node_comm.get(), {topology_.local_ranks, topology_.local_rank}, comm_.get(),
+                       segment_bytes, count, out);
+}
+
+Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+                     std::shared_ptr<SegmentMemory>& out) {
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, place.local_ranks);
   Status mine;
   std::shared_ptr<SegmentMemory> made;
   try {
@@ -109,7 +116,7 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::share
     mine = {Code::no_memory, "no memory for what commit mode keeps"};
   }
   NodeMemory fresh;
-  if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_first_touch,
+  if (Status status = share_on_node(node, place, all, bytes, SharedMemory::Pages::at_first_touch,
                                     std::move(mine), fresh);
       !status.ok())
     return status;

@@ -45,6 +45,11 @@ struct SegmentMemory {
   MemoryClaim claim;
 };
 
+/// Collective over `all`, and over the ranks of each node: such memory, over communicators that nobody else
+/// uses now.
+Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+                     std::shared_ptr<SegmentMemory>& out);
+
 /// What a file wants of its set.
 struct SetWish {
   int ranks_per_node = 0;

@@ -25,6 +25,12 @@ class NodeSegments::Share final : public Cursor, public Source {
   /// It is in the file.
   void forget();
 
+  /// Calls f(the range of the file, its marks, a bit a byte) for each segment.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const int segment : segments_) f(of_.range_of(segment), of_.words(segment));
+  }
+
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
   std::int64_t bytes() const override { return dirty_; }

@@ -72,8 +72,8 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     status = agree_outcome(s.comm.get(), s.start_keeping());
   if (!status.ok()) {
     s.again.reset();
-    s.behind.reset();
     s.on_node.reset();
+    s.behind.reset();
     s.storage = nullptr;
     (void)s.file.close();
     return status;

@@ -10,6 +10,8 @@
 #include "engine/fetch.hpp"
 #include "engine/file_state.hpp"
 #include "engine/window_use.hpp"
+#include "request/memory_sink.hpp"
+#include "request/strided.hpp"
 
 namespace forebay {
 namespace {
@@ -25,15 +27,21 @@ constexpr std::int64_t kSparse = 4;
 
 }  // namespace
 
-Status CoreFile::State::write_kept(Extent range) {
-  if (behind) return write_pool_alone();
-  return on_node ? on_node->segments.drain(range) : Status{};
-}
-
 Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
   State& s = *state_;
   const StageTimer timer(s.counters, Stage::read);
-  if (Status status = s.write_kept({offset, offset + length}); !status.ok()) return status;
+  if (s.behind) {
+    if (Status status = s.write_pool_alone(); !status.ok()) return status;
+  }
+  if (s.on_node && s.on_node->segments.kept() > 0) {
+    StridedCursor cursor(offset, 0, length, {});
+    MemorySink sink(data);
+    Counters counters;  // nobody asked by a get
+    Status status = s.on_node->segments.read({&cursor, &sink}, s.bypass, counters);
+    s.counters.reads += counters.reads;
+    s.counters.read_bytes += counters.read_bytes;
+    return status;
+  }
   ++s.counters.reads;
   s.counters.read_bytes += length;
   return s.storage->read(offset, static_cast<std::byte*>(data), length);
@@ -46,8 +54,10 @@ Status CoreFile::read(std::span<const Get> gets) {
   Status status;
   for (const Get& get : gets) {
     if (!status.ok()) break;
-    status = s.write_kept(get.cursor->hull());
-    if (status.ok()) status = s.bypass.read(get, *s.storage, s.counters);
+    if (s.behind) status = s.write_pool_alone();
+    if (!status.ok()) break;
+    status = s.on_node ? s.on_node->segments.read(get, s.bypass, s.counters)
+                       : s.bypass.read(get, *s.storage, s.counters);
   }
   return status;
 }

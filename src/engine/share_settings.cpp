@@ -26,6 +26,7 @@ void for_each_number(Settings& s, F&& f) {
   other(s.link);
   other(s.metadata);
   other(s.fill_holes);
+  other(s.check);
   other(s.stripe_bytes);
   other(s.window_bytes);
   other(s.memory_bytes);

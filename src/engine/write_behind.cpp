@@ -148,9 +148,15 @@ void WriteBehind::write_out(Ending ending) noexcept {
   if (!well || !raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
+void WriteBehind::written_by_node(Ending ending) noexcept {
+  if (!pool.empty() || !counts.keeping()) return;
+  counts.written();
+  if (!raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+}
+
 void WriteBehind::begin_meeting() noexcept {
   if (between_nodes_ == MPI_COMM_NULL) return;
-  const bool well = pool.empty() || written_out_;
+  const bool well = (pool.empty() || written_out_) && !counts.keeping();
   met_ = {well ? 0 : -1, counts.together(), ~counts.alone()};
   if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN,
                      between_nodes_, &meeting_) != MPI_SUCCESS)
@@ -258,6 +264,15 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);
     keeps = b.make_room() && b.pool.stage(puts, most_of_small_call(settings));
+  }
+  // What ranks have put by themselves is older.
+  if (independent) {
+    if (Status older = flush_node(); !older.ok()) {
+      mine.update(std::move(older));
+      b.pool.forget_staged();
+      keeps = false;
+      puts = {};
+    }
   }
   WindowUse use(*this);
   const Agreement agreed = agree_on_keeping(use, puts, mine, keeps, agree_max);

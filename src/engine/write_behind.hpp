@@ -56,6 +56,8 @@ class WriteBehind final : public Holder {
   bool overdue() const;
 
   void write_out(Ending ending) noexcept override;
+  /// As the process ends: what the node kept is in the file.
+  void written_by_node(Ending ending) noexcept;
   void begin_meeting() noexcept override;
   void end_meeting() noexcept override;
 

@@ -190,6 +190,11 @@ std::vector<std::string> notes_on(const FileReport& report) {
     }
     add_tiny_writes(report, notes);
   }
+  if (c.order_conflicts > 0) {
+    notes.push_back("Ranks of several nodes wrote the same " + size_text(c.order_conflicts) +
+                    " without a flush between: whose bytes are in the file is not certain. Let a flush "
+                    "(H5Fflush, ncmpi_sync, tcio_flush) come between, or use forebay_mode=strict.");
+  }
   const auto bytes = static_cast<double>(c.bytes + c.fill_bytes);
   if (c.bypass_bytes > 0 && static_cast<double>(c.bypass_bytes) >= 0.95 * bytes) {
     const std::int64_t limit = report.facts.settings.bypass_bytes;

@@ -26,6 +26,7 @@ constexpr std::array fields{
     CounterField{"/kept_over_calls/requests", &C::pooled_requests, Sum::all, Sum::all},
     CounterField{"/kept_over_calls/collective_calls", &C::pooled_calls, Sum::largest, Sum::all},
     CounterField{"/kept_over_calls/conflicts", &C::pool_conflicts, Sum::largest, Sum::all},
+    CounterField{"/kept_over_calls/order_conflict_bytes", &C::order_conflicts, Sum::largest, Sum::all},
     CounterField{"/kept_over_calls/peak_bytes", &C::pool_peak_bytes, Sum::largest, Sum::largest},
     CounterField{"/after_node_coalescing/runs", &C::node_runs, Sum::all, Sum::all},
     CounterField{"/after_node_coalescing/bytes", &C::node_bytes, Sum::all, Sum::all},

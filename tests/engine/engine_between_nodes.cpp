@@ -67,6 +67,33 @@ void collective_calls(const std::string& hints) {
   CHECK_OK(file->close());
 }
 
+// What ranks of two nodes write in turns without a flush between is found, byte for byte, and nothing else.
+void conflicts_are_found(const std::string& nodes) {
+  for (const char* looks : {"", ";forebay_check=order"}) {
+    auto file = open_between_nodes("forebay_stripe_bytes=64k;forebay_segment_bytes=4k;" + nodes + looks);
+    const auto found = [&] {
+      std::int64_t bytes = file->counters().order_conflicts;
+      MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+      return bytes;
+    };
+    const bool first = file->rank() == 0, last = file->rank() == file->ranks() - 1;
+    CHECK_OK(put_alone(*file, 100000 + 50 * file->rank(), 50, 1));  // beside each other
+    CHECK_OK(file->flush());
+    CHECK(found() == 0);
+    // Over the edge of a segment; then, after a flush, over the same bytes.
+    if (first) CHECK_OK(put_alone(*file, 4000, 200, 2));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (last) CHECK_OK(put_alone(*file, 4090, 300, 3));
+    if (last) CHECK_OK(put_alone(*file, 4080, 5, 3));
+    CHECK_OK(file->flush());
+    CHECK(found() == (*looks == '\0' ? 0 : 115));
+    if (first) CHECK_OK(put_alone(*file, 4000, 1000, 4));
+    CHECK_OK(file->flush());
+    CHECK(found() == (*looks == '\0' ? 0 : 115));
+    CHECK_OK(file->close());
+  }
+}
+
 // What one node keeps of a place is not written over what another one makes of it after it was freed, whoever
 // is late.
 void freed_space(int late, const std::string& hints) {
@@ -242,6 +269,7 @@ int main(int argc, char** argv) {
   if (count > 1) {
     one_file_after_another(nodes);
     merged_when_flushed(nodes);
+    conflicts_are_found(nodes);
     collective_calls(nodes);
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);
     while_writing_fails(nodes);

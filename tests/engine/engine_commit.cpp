@@ -74,6 +74,52 @@ void within_bounds() {
   CHECK_OK(file->close());
 }
 
+// What ranks put by themselves, far more than is kept, each between what the others put: their node keeps it
+// and writes it whole. Before and after it, collective calls over the same bytes.
+void independent_on_node(const std::string& more) {
+  fresh("commit.dat");
+  auto file = open_file(MPI_COMM_WORLD, "commit.dat", "forebay_mode=commit;forebay_pool_bytes=256k;" + more);
+  const std::int64_t elements = 100000 * file->ranks();
+  CHECK_OK(put_interleaved(*file, 0, 4000, 4, 5));
+  CHECK_OK(file->flush());
+  file->begin_independent();
+  const std::int64_t before = file->counters().writes;
+  const int rank = file->rank(), ranks = file->ranks();
+  std::vector<std::int32_t> data(5000);
+  for (std::int64_t first = 0; first < 100000; first += 5000) {
+    std::vector<Run> runs;
+    for (std::int64_t i = 0; i < 5000; ++i) {
+      const std::int64_t element = (first + i) * ranks + rank;
+      data[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(element);
+      runs.push_back({4 * element, 4 * i, 4});
+    }
+    RunListCursor cursor(runs);
+    MemorySource source(reinterpret_cast<const std::byte*>(data.data()));
+    const Put put{&cursor, &source};
+    CHECK_OK(file->write({&put, 1}));
+    std::int32_t got = -1;
+    CHECK_OK(file->read_at(runs.back().file, &got, 4));
+    CHECK(got == data.back());
+  }
+  CHECK_OK(file->flush());
+  std::int64_t writes = file->counters().writes - before;
+  MPI_Allreduce(MPI_IN_PLACE, &writes, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (more.empty()) CHECK(writes < 100 * ranks);  // of 400,000 pieces
+  std::vector<std::int32_t> all(static_cast<std::size_t>(elements));
+  CHECK_OK(file->read_at(0, all.data(), 4 * elements));
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < elements; ++i) wrong += all[static_cast<std::size_t>(i)] != i;
+  CHECK(wrong == 0);
+  // Kept by the node, and then a collective call over the same bytes.
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) CHECK_OK(put_alone(*file, 0, 3000, 1));
+  CHECK_OK(put_interleaved(*file, 1000, 3000, 5, 7));
+  CHECK_OK(file->flush());
+  CHECK(holds(*file, 0, 1000, 1));
+  CHECK(holds_interleaved(*file, 1000, 3000, 7));
+  CHECK_OK(file->close());
+}
+
 void by_itself() {
   fresh("commit.dat");
   auto file = open_file(MPI_COMM_WORLD, "commit.dat", "forebay_mode=commit");
@@ -171,6 +217,8 @@ int main(int argc, char** argv) {
         part("later calls win", [&] { later_calls_win(more); });
       }
       part("within bounds", within_bounds);
+      part("independent, by node", [] { independent_on_node(""); });
+      part("independent, by several nodes", [] { independent_on_node("forebay_ranks_per_node=2"); });
       part("by itself", by_itself);
       part("failing", failing);
       fresh("commit.dat");

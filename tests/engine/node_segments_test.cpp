@@ -270,7 +270,7 @@ TEST_F(NodeSegmentsTest, NoHoleIsFilledWhileAnotherRankPassesBy) {
   ASSERT_TRUE(segments_->drain().ok());
   EXPECT_EQ(counters_.writes, 4);
   EXPECT_EQ(counters_.rmw_blocks, 0);
-  ASSERT_TRUE(other.drain().ok());  // it has written
+  other.written_past();
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(20 * i, 10, 1).ok());
   ASSERT_TRUE(segments_->drain().ok());
   EXPECT_EQ(counters_.writes, 5);

@@ -334,6 +334,87 @@ void fetch_all_sees(const char* mode, const char* ranks_per_node) {
   OK(tcio_close(&file));
 }
 
+// What the header says of each call, for pieces that lie across the edge of a segment, of a stripe and of the
+// file.
+void promises_at_edges(const char* mode, const char* ranks_per_node) {
+  const std::vector<std::pair<const char*, const char*>> hints{{"forebay_mode", mode},
+                                                               {"forebay_ranks_per_node", ranks_per_node},
+                                                               {"forebay_segment_bytes", "4k"},
+                                                               {"forebay_stripe_bytes", "16k"}};
+  constexpr int64_t segment = 4096, stripe = 16384, length = 100;
+  const int other = (rank + 1) % ranks;
+  // Two pieces a rank: in the middle of one of its own is an edge.
+  const auto at_segment = [&](int who) { return (4 * who + 1) * segment - 30; };
+  const auto at_stripe = [&](int who) { return (who + 1 + ranks) * stripe - 70; };
+  const auto is = [](const std::vector<char>& bytes, int value) {
+    return bytes == std::vector<char>(bytes.size(), static_cast<char>(value));
+  };
+  enum Call { kFetch, kFetchAll, kFlush, kSync, kSetSize, kClose, kCalls };
+  for (int call = kFetch; call < kCalls; ++call) {
+    fresh("edges.dat");
+    tcio_file file = open_file("edges.dat", TCIO_CREATE | TCIO_RDWR, hints);
+    for (const int64_t at : {at_segment(rank), at_stripe(rank)}) {
+      std::vector<char> data(length, static_cast<char>(10 + rank));
+      OK(tcio_write_at(file, at, data.data(), length));
+      std::fill(data.begin(), data.end(), 'x');  // it may be used again at once
+      int64_t bytes = 0;
+      OK(tcio_size(file, &bytes));  // with what this rank wrote
+      CHECK(bytes >= at + length);
+    }
+    OK(tcio_flush(file));
+    // In the file, where any program sees it; and so long it is.
+    const int64_t end = at_stripe(ranks - 1) + length;
+    const std::vector<unsigned char> seen = contents("edges.dat");
+    CHECK(static_cast<int64_t>(seen.size()) == end);
+    for (const int64_t at : {at_segment(other), at_stripe(other)}) {
+      for (int64_t i = at - 1; i <= at + length && i < static_cast<int64_t>(seen.size()); ++i)
+        CHECK(seen[static_cast<std::size_t>(i)] == (i < at || i == at + length ? 0 : 10 + other));
+    }
+    int64_t bytes = 0;
+    OK(tcio_size(file, &bytes));
+    CHECK(bytes == end);
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody writes before all have looked
+
+    // Lazy: what this rank wrote before, nothing that it writes after it; zeros past the end.
+    std::vector<char> before(length), after(length), theirs(length), own(length), past(length, 'p');
+    OK(tcio_read_at(file, at_segment(rank), before.data(), length));
+    OK(tcio_read_at(file, at_stripe(other), theirs.data(), length));
+    OK(tcio_read_at(file, end - 50, past.data(), length));
+    const std::vector<char> data(length, static_cast<char>(40 + rank));
+    OK(tcio_write_at(file, at_segment(rank), data.data(), length));
+    OK(tcio_read_at(file, at_segment(rank), after.data(), length));
+    OK(tcio_seek(file, at_stripe(rank), SEEK_SET));
+    OK(tcio_read(file, own.data(), length));
+    OK(tcio_tell(file, &bytes));
+    CHECK(bytes == at_stripe(rank) + length);
+    // All of these fill, and there is no later call that would.
+    if (call == kFetch) OK(tcio_fetch(file));
+    if (call == kFetchAll) OK(tcio_fetch_all(file));
+    if (call == kFlush) OK(tcio_flush(file));
+    if (call == kSync) OK(tcio_sync(file));
+    if (call == kSetSize) OK(tcio_set_size(file, stripe * ranks + 5));
+    if (call == kClose) OK(tcio_close(&file));
+    CHECK(is(before, 10 + rank));
+    CHECK(is(after, 40 + rank));
+    CHECK(is(theirs, 10 + other));
+    CHECK(is(own, 10 + rank));
+    CHECK(is({past.begin(), past.begin() + 50}, 10 + ranks - 1) && is({past.begin() + 50, past.end()}, 0));
+    if (call == kSetSize) {  // cut there; then extended, with zeros
+      CHECK(static_cast<int64_t>(contents("edges.dat").size()) == stripe * ranks + 5);
+      OK(tcio_set_size(file, end));
+      OK(tcio_read_at(file, at_stripe(0), own.data(), length));
+      OK(tcio_fetch_all(file));
+      CHECK(is(own, 0));
+    }
+    if (call != kClose) OK(tcio_close(&file));
+    if (rank == 0) {
+      const std::vector<unsigned char> left = contents("edges.dat");
+      for (int who = 0; who < ranks; ++who)
+        CHECK(left[static_cast<std::size_t>(at_segment(who) + 40)] == 40 + who);
+    }
+  }
+}
+
 void past_two_gib() {
   fresh("far.dat");
   constexpr int64_t far = (int64_t{3} << 31) - 2;
@@ -380,6 +461,8 @@ int main(int argc, char** argv) {
   part("holes stay between nodes", [] { holes_stay("1"); });
   for (const char* mode : {"commit", "strict"}) {
     part("fetch all", [&] { fetch_all_sees(mode, "0"); });
+    part("promises at edges", [&] { promises_at_edges(mode, "0"); });
+    part("promises at edges between nodes", [&] { promises_at_edges(mode, "1"); });
     part("fetch all between nodes", [&] { fetch_all_sees(mode, "1"); });
   }
   part("past two GiB", past_two_gib);
