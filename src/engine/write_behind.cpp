@@ -148,10 +148,10 @@ void WriteBehind::write_out(Ending ending) noexcept {
   if (!well || !raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
-void WriteBehind::written_by_node(Ending ending) noexcept {
+void WriteBehind::written_by_node() noexcept {
   if (!pool.empty() || !counts.keeping()) return;
   counts.written();
-  if (!raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+  if (!raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
 void WriteBehind::begin_meeting() noexcept {
