@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "engine/section.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay {
 
@@ -116,7 +117,8 @@ void take_signals() {
     if ((old.sa_flags & SA_SIGINFO) != 0) {
       const auto at = static_cast<std::size_t>(number);
       // Where another library calls this one already, that has come later.
-      if (old.sa_sigaction == handle || old.sa_sigaction == foreign[at] || others[at].load() != nullptr) continue;
+      if (old.sa_sigaction == handle || old.sa_sigaction == foreign[at] || others[at].load() != nullptr)
+        continue;
       if (!is_of_another_library(old.sa_sigaction)) {
         foreign[at] = old.sa_sigaction;
         continue;
@@ -144,6 +146,7 @@ void write_out_and_go_on(Ending ending) {
 
 // An attribute of MPI_COMM_SELF is deleted at the beginning of MPI_Finalize.
 void watch_finalize() {
+  if (!mpi::world_works()) return;  // a program with MPI sessions alone
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(
       MPI_COMM_NULL_COPY_FN,
