@@ -61,8 +61,6 @@ class StoredFile {
   void give_up();
 
   Storage& storage() { return *storage_; }
-  /// Opens and closes what settle() gave, in one step; null before and after.
-  bool is_open() const { return storage_ != nullptr; }
 
   /// Null unless it was asked for, or storage is MPI-IO.
   MPI_File handle() const { return handle_.get(); }
