@@ -64,10 +64,10 @@ bool needs_sync(MPI_Info used) {
 
 /// Communicator and hints for this file. With HDF5_DRIVER alone nobody set a communicator: all ranks open it.
 Status mpi_params(hid_t fapl, mpi::Comm& comm, mpi::Info& info, bool& set_by_program) {
-  if (!mpi::alive())
-    return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   if (Status status = get_mpi_params(fapl, comm.address(), info.address()); !status.ok()) return status;
   set_by_program = static_cast<bool>(comm);
+  if (!mpi::works_with(comm.get()))
+    return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   if (!comm) MPI_Comm_dup(MPI_COMM_WORLD, comm.address());
   return {};
 }

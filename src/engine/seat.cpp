@@ -181,9 +181,7 @@ Seat::Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice)
   set_ = listed_->set;
   if (mpi::rank(comm) == 0) return;  // choose() has done it
   // Another thread of this rank may still be in the call that all of rank 0's side has left.
-  list.changed.wait(lock, [&] {
-    return !listed_->held && (place_ < 0 || !listed_->places[place_].taken);
-  });
+  list.changed.wait(lock, [&] { return !listed_->held && (place_ < 0 || !listed_->places[place_].taken); });
   listed_->held = true;
   ++listed_->users;
   if (place_ >= 0) listed_->places[place_].taken = true;
@@ -268,7 +266,6 @@ std::array<std::int64_t, Seat::kVotes> Seat::vote() {
 
 void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
                  std::shared_ptr<SegmentMemory> spare) {
-  if (in_session_) --mpi::open_in_sessions();
   List& list = List::instance();
   const bool goes = !least.empty() && least[kMayGo] != 0 && least[kMayStay] == 0;
   {
@@ -283,6 +280,7 @@ void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
   list.changed.notify_all();
   listed_.reset();
   set_.reset();
+  if (std::exchange(in_session_, false)) --mpi::open_in_sessions();
 }
 
 }  // namespace forebay
