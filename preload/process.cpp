@@ -107,8 +107,11 @@ void Definition::close() {
 
 Definition find_definition(const char* name, const void* caller) {
   Dl_info info{};
-  if (dladdr(caller, &info) != 0 && info.dli_fname != nullptr) {
-    if (void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
+  link_map* object = nullptr;
+  if (dladdr1(caller, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 && object != nullptr) {
+    // By its path the program itself would be opened to find that it is the one.
+    const char* path = *object->l_name == '\0' ? nullptr : object->l_name;
+    if (void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD)) {
       void* address = dlsym(handle, name);
       if (address != nullptr && !is_own(address)) return {address, handle};
       dlclose(handle);

@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "library.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
 namespace {
@@ -70,10 +71,8 @@ const char* forebay_hdf5_refusal(void) {
 
 herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
   if (attached.set == nullptr) return -1;
-  int running = 0;
-  MPI_Initialized(&running);
   // What is wrong with the arguments the stock function says best.
-  if (running == 0 || comm == MPI_COMM_NULL || fapl_id == H5P_DEFAULT ||
+  if (!mpi::works_with(comm) || comm == MPI_COMM_NULL || fapl_id == H5P_DEFAULT ||
       H5Pisa_class(fapl_id, H5P_FILE_ACCESS) <= 0) {
     return attached.set(fapl_id, comm, info);
   }

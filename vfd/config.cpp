@@ -12,6 +12,7 @@
 
 #include "driver.hpp"
 #include "engine/agreement.hpp"
+#include "mpi/handles.hpp"
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
@@ -23,14 +24,6 @@ namespace {
 constexpr std::size_t kHintsAt = offsetof(H5FD_forebay_config_t, hints);
 
 hid_t registered = H5I_INVALID_HID;  // HDF5 serialises what touches it
-
-bool mpi_running() {
-  int begun = 0;
-  int ended = 0;
-  MPI_Initialized(&begun);
-  MPI_Finalized(&ended);
-  return begun != 0 && ended == 0;
-}
 
 /// The driver's info in an access list; NULL where there is none, which HDF5 treats as an error that nobody
 /// should see.
@@ -159,7 +152,7 @@ Status get_mpi_params(hid_t fapl, MPI_Comm* comm, MPI_Info* info) {
 }
 
 Status select_driver(hid_t fapl, MPI_Comm comm, MPI_Info info, const H5FD_forebay_config_t& config) {
-  if (!mpi_running()) return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
+  if (!mpi::works_with(comm)) return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
   hid_t id = H5I_INVALID_HID;
   if (Status status = driver_id(id); !status.ok()) return status;
   if (H5Pset_mpi_params(fapl, comm, info) < 0 || H5Pset_driver(fapl, id, &config) < 0) {
@@ -207,7 +200,8 @@ hid_t H5FD_forebay_init(void) {
 
 herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5FD_forebay_config_t* config) {
   return report(guarded("H5Pset_fapl_forebay", [&]() -> Status {
-    if (!mpi_running()) return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
+    if (!mpi::works_with(comm) && comm != MPI_COMM_NULL)
+      return {Code::bad_argument, "MPI is not running: call MPI_Init first"};
     if (comm == MPI_COMM_NULL) return {Code::bad_argument, "MPI_COMM_NULL is not a valid communicator"};
     H5FD_forebay_config_t mine;
     Status status = contained([&] { return check_arguments(fapl_id, config, mine); });

@@ -91,8 +91,6 @@ constexpr int kWorldPatience =
 
 /// Without a communicator set, by HDF5_DRIVER alone, all ranks open the file.
 Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, MpiParams& out) {
-  if (!mpi::alive())
-    return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   const ApiContext* api = nullptr;
   if (Status status = api_context(api); !status.ok()) return status;
   const void* list = api->object_of != nullptr && api->peek != nullptr ? api->object_of(fapl) : nullptr;
@@ -103,6 +101,8 @@ Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, 
     out.comm = out.own_comm.get();
     out.info = out.own_info.get();
   }
+  if (!mpi::works_with(out.comm))
+    return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   out.set_by_program = out.comm != MPI_COMM_NULL;
   if (out.set_by_program) return {};
   const mpi::CollectiveCall waiting(

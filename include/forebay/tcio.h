@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/** An open file. Used by one thread at a time. */
+/** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at the
+ * same time, of any communicators. */
 typedef struct tcio_file_s* tcio_file;
 #define TCIO_FILE_NULL ((tcio_file)0)
 

@@ -120,7 +120,7 @@ extern "C" {
 
 int forebay_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, forebay_file* file) {
   if (file != nullptr) *file = FOREBAY_FILE_NULL;
-  if (!forebay::mpi::alive()) return no_mpi("forebay_open");
+  if (!forebay::mpi::works_with(comm)) return no_mpi("forebay_open");
   int between = 0;
   if (comm != MPI_COMM_NULL) MPI_Comm_test_inter(comm, &between);
   if (comm == MPI_COMM_NULL || between != 0)

@@ -73,16 +73,16 @@ const auto& entries() {
              "stripe and the memory bound."},
             BytesField{&Settings::window_bytes, 0, least_unit}},
       Entry{{"forebay_memory_bytes", "bytes, at least 64k", "16m",
-             "Bound for each rank of a node; half of it is for the windows, which it limits. More work means "
-             "more rounds, not more memory."},
+             "Bound for each rank over all files that it has open together; half of it is for the windows, "
+             "which it limits. More work means more rounds, not more memory."},
             BytesField{&Settings::memory_bytes, 64 << 10}},
       Entry{{"forebay_bypass_bytes", bytes_values, "1m",
              "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
              "never."},
             BytesField{&Settings::bypass_bytes, 0}},
       Entry{{"forebay_pool_bytes", bytes_values, "0",
-             "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written. 0: a "
-             "quarter of forebay_memory_bytes."},
+             "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written; less where "
+             "other open files keep something. 0: a quarter of forebay_memory_bytes; more is added to it."},
             BytesField{&Settings::pool_bytes, 0}},
       Entry{
           {"forebay_segment_bytes", unit_values, "0",

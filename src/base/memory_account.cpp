@@ -61,8 +61,8 @@ std::int64_t share_of_next_file(const Settings& settings, std::int64_t least) {
   const std::int64_t left = memory_left(settings);
   const std::int64_t bound = pool_bound(settings);
   if (keepers == 0) return std::min(left, bound);
-  // A quarter of the bound is left for the smallest shares.
-  const std::int64_t share = (left - settings.memory_bytes / 4) / (keepers + 1);
+  // Half of the bound is left for the smallest shares.
+  const std::int64_t share = (left - settings.memory_bytes / 2) / (keepers + 1);
   if (share >= least) return std::min(share, bound);
   return left >= least ? std::min(least, bound) : 0;
 }

@@ -58,12 +58,12 @@ struct FileOptions {
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
 /// a rank has to give (nothing is fine). A failure of storage or exchange in a collective call is returned on
-/// every rank, on ranks that had no part in it with Code::peer. All functions are to be called by one thread
-/// at a time.
+/// every rank, on ranks that had no part in it with Code::peer. All functions of a file are to be called by one
+/// thread at a time; other threads may use other files.
 class CoreFile {
  public:
-  /// Collective. Opens the file, and reserves the node's windows for this communicator on its first use. The
-  /// communicator is duplicated. Code::no_shared_memory on every rank when a node cannot give its window.
+  /// Collective. Opens the file, and makes the node's window on the communicator's first use. The file has a
+  /// communicator of its own. Where a node cannot give its window, each rank is a node of its own.
   static Status open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out);
 
   ~CoreFile();

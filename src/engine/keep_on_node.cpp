@@ -166,6 +166,15 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
+  if (share_to_keep == 0) {
+    if (first)
+      warn_few("forebay_mode=strict for a file that finds no memory",
+               options.path + ": the files that are open keep all that forebay_memory_bytes and /dev/shm " +
+                   "allow; set the former, or make the latter, larger");
+    settings.mode = Mode::strict;
+    return {};
+  }
+  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
   if (options.keeping == Keeping::by_rank) {
     // Without it the number of records in the header is that of the last sync when a process ends.
     const Topology& t = nodes->topology();
@@ -189,21 +198,29 @@ Status CoreFile::State::start_keeping() {
     settings.mode = Mode::strict;
     return {};
   }
-  if (share_to_keep == 0) {
+  for (;;) {
+    Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
+                                       options.only_writer && readable && file.fills_holes(), on_node);
+    if (status.ok()) break;
+    on_node.reset();
+    // On all ranks, since it has been agreed; now why.
+    status = spread_failure(comm.get(), status);
+    int lacks = status.code() == Code::no_shared_memory ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MIN, comm.get());
+    if (lacks == 0) return status;
+    // Others may have taken what was free before: less may do.
+    const std::int64_t less = pool_bound(settings) / 4;
+    if (settings.segments == 0 && less >= KeptOnNode::least_share(nodes->topology().most_local_ranks)) {
+      settings.pool_bytes = less;
+      continue;
+    }
     if (first)
-      warn_once("forebay_mode=strict for " + options.path + ": the files that are open keep all that " +
-                "forebay_memory_bytes and /dev/shm allow; set the former, or make the latter, larger");
+      warn_once("forebay_mode=strict for " + options.path + ": " + status.message() +
+                "; make /dev/shm larger, or set forebay_pool_bytes lower");
     settings.mode = Mode::strict;
     return {};
   }
-  if (share_to_keep < pool_bound(settings)) settings.pool_bytes = share_to_keep;
-  Status status = KeptOnNode::create(*nodes, settings, layout, options.path, file, counters,
-                                     options.only_writer && readable && file.fills_holes(), on_node);
-  if (status.ok() && on_node->locks) settings.bypass_bytes = 0;
-  if (status.code() != Code::no_shared_memory && status.code() != Code::peer) return status;
-  if (first) warn_once("forebay_mode=strict for " + options.path + ": " + status.message());
-  on_node.reset();
-  settings.mode = Mode::strict;
+  if (on_node->locks) settings.bypass_bytes = 0;
   return {};
 }
 

@@ -268,7 +268,6 @@ std::array<std::int64_t, Seat::kVotes> Seat::vote() {
 
 void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
                  std::shared_ptr<SegmentMemory> spare) {
-  if (in_session_) --mpi::open_in_sessions();
   List& list = List::instance();
   const bool goes = !least.empty() && least[kMayGo] != 0 && least[kMayStay] == 0;
   {
@@ -283,6 +282,7 @@ void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
   list.changed.notify_all();
   listed_.reset();
   set_.reset();
+  if (std::exchange(in_session_, false)) --mpi::open_in_sessions();
 }
 
 }  // namespace forebay

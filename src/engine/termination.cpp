@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "engine/section.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay {
 
@@ -144,6 +145,7 @@ void write_out_and_go_on(Ending ending) {
 
 // An attribute of MPI_COMM_SELF is deleted at the beginning of MPI_Finalize.
 void watch_finalize() {
+  if (!mpi::world_works()) return;  // a program with MPI sessions alone
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(
       MPI_COMM_NULL_COPY_FN,

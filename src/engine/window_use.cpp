@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 // With smaller rounds than this, messages between ranks are better than a window that hardly fits /dev/shm.
 constexpr std::int64_t kLeastRoundInLittle = 64 << 10;
+constexpr std::int64_t kLeastPool = 32 << 10;
 constexpr int kPause = 1000;  // microseconds
 
 std::int64_t free_shared_memory() {
@@ -120,7 +121,8 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   const std::int64_t replaced = alone && nodes->window() != nullptr ? nodes->window()->bytes : 0;
   std::int64_t window = std::min(settings.memory_bytes / 2 * ranks,
                                  memory_left_for_windows(settings) * ranks + replaced);
-  const std::int64_t least = KeptOnNode::least_share(t.local_ranks);
+  const std::int64_t least =
+      options.keeping == Keeping::by_node ? KeptOnNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
   bool little = false;
   if (ranks > 1) {
@@ -128,7 +130,7 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
     little = free / 2 + replaced < window;
     window = std::min(window, free / 2 + replaced);
     const std::int64_t most = free / (4 * (keeping_files() + 1)) / ranks;
-    if (share > most) share = most >= least ? most : free / ranks > 4 * least ? least : 0;
+    if (options.keeping == Keeping::by_node && share > most) share = most >= least ? most : free / ranks > 4 * least ? least : 0;
   }
   const std::int64_t round = nodes->most_round(window);
   out[kRoundThatFits] = little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1);

@@ -53,6 +53,7 @@ WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const
     : pool(pool_bound(settings)),
       counts(end_counts.at, topology.local_ranks, topology.local_rank),
       shared_(std::move(end_counts)),
+      claim_(MemoryClaim::Kind::keeping, pool_bound(settings)),
       path_(path),
       file_(file),
       storage_(storage),

@@ -74,6 +74,7 @@ class WriteBehind final : public Holder {
   bool raise_count(std::int64_t whole) noexcept;
 
   NodeMemory shared_;  // behind counts
+  MemoryClaim claim_;
   std::string path_;
   const StoredFile& file_;
   Storage& storage_;

@@ -3,14 +3,37 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace forebay {
+namespace {
+
+constexpr int kMostNames = 100;
+
+// Names count from a number that nobody else begins with, or nearly so.
+std::string next_number() {
+  static std::atomic<std::uint64_t> next{[] {
+    std::uint64_t any = 0;
+    if (::getrandom(&any, sizeof any, GRND_NONBLOCK) != sizeof any)
+      any = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    return any;
+  }()};
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(next++));
+  return text.data();
+}
+
+}  // namespace
 
 SharedMemory::~SharedMemory() {
   if (data_ != nullptr) ::munmap(data_, size_);
@@ -40,9 +63,14 @@ Status SharedMemory::map(int fd, std::size_t bytes, Pages pages, SharedMemory& o
 }
 
 Status SharedMemory::create(std::size_t bytes, Pages pages, SharedMemory& out, std::string& name) {
-  static std::atomic<unsigned> counter{0};
-  name = "/forebay-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  const int fd = ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int fd = -1;
+  // A name may be there already: of a process that was killed, or of another container with the same process
+  // numbers. It is not ours to take away.
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    name = "/forebay-" + std::to_string(::getpid()) + "-" + next_number();
+    fd = ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno != EEXIST) break;
+  }
   if (fd < 0) {
     return {Code::no_shared_memory,
             std::string("cannot make shared memory (/dev/shm): ") + std::strerror(errno)};
@@ -53,8 +81,7 @@ Status SharedMemory::create(std::size_t bytes, Pages pages, SharedMemory& out, s
               std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
   } else if (const int err = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); err != 0) {
     status = {Code::no_shared_memory, "cannot reserve " + std::to_string(bytes >> 10) +
-                                          " KiB of shared memory in /dev/shm (" + std::strerror(err) +
-                                          "); make it larger, or set forebay_window_bytes lower"};
+                                          " KiB of shared memory in /dev/shm: " + std::strerror(err)};
   } else {
     status = map(fd, bytes, pages, out);
   }

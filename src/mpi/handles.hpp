@@ -30,6 +30,15 @@ inline bool alive() {
   return world_works() || open_in_sessions().load(std::memory_order_relaxed) > 0;
 }
 
+/// Whether MPI calls are possible with that communicator: a handle other than the predefined ones, from an MPI
+/// session, is enough.
+inline bool works_with(MPI_Comm comm) {
+  if (world_works()) return true;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized == 0 && comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+}
+
 /// Owns one handle; `Traits` says what empty is and how to free.
 template <class Traits>
 class Handle {
@@ -55,7 +64,10 @@ class Handle {
   /// Frees now; the code of the freeing call.
   int reset() {
     if (handle_ == Traits::null()) return MPI_SUCCESS;
-    if (!alive()) {
+    // Whoever has a handle had MPI, if only a session of it.
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) {
       handle_ = Traits::null();
       return MPI_SUCCESS;
     }

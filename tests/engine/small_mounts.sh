@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs engine_cases and engine_commit where the disk is full, and where /dev/shm is tiny, in a mount namespace of its own. Exit 77: may not mount.
+# Runs engine_cases, engine_commit and engine_memory where the disk is full, and where /dev/shm is tiny, in a mount namespace of its own. Exit 77: may not mount.
 set -u
-mpiexec=$1 program=$2 commit=$3
-if [ "${4:-}" != inside ]; then
+mpiexec=$1 program=$2 commit=$3 memory=$4
+if [ "${5:-}" != inside ]; then
   unshare --mount true 2>/dev/null || exit 77
-  exec unshare --mount "$0" "$mpiexec" "$program" "$commit" inside
+  exec unshare --mount "$0" "$mpiexec" "$program" "$commit" "$memory" inside
 fi
 dir=$(mktemp -d) || exit 1
 trap 'umount "$dir" 2>/dev/null; rmdir "$dir"' EXIT
@@ -16,5 +16,7 @@ work=$(mktemp -d) && cd "$work" || exit 1  # not below the /dev/shm that goes ou
 mount -t tmpfs -o size=64k tmpfs /dev/shm || exit 77
 export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 "$mpiexec" -n 4 "$program" --no-shared-memory || exit 1
+mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
+"$mpiexec" -n 8 "$memory" --sixty-files || exit 1
 mount -t tmpfs -o size=2m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$program" --little-shared-memory || exit 1

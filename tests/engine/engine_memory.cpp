@@ -1,0 +1,143 @@
+// One bound for all that a process has open: many files at once, files of other settings one after the other,
+// communicators that come and go. What the system says is mapped counts.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/memory_account.hpp"
+#include "engine_case_tools.hpp"
+
+namespace {
+
+using namespace forebay;
+using namespace forebay::test;
+
+// Bytes of Forebay's shared memory in this process's address space.
+std::int64_t mapped() {
+  std::ifstream maps("/proc/self/maps");
+  std::int64_t sum = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/dev/shm/forebay-") == std::string::npos) continue;
+    std::size_t dash = 0;
+    const auto begin = std::stoull(line, &dash, 16);
+    sum += static_cast<std::int64_t>(std::stoull(line.substr(dash + 1), nullptr, 16) - begin);
+  }
+  return sum;
+}
+
+std::int64_t bound_of_node(int ranks) {
+  return Settings{}.memory_bytes * ranks;
+}
+
+std::unique_ptr<CoreFile> open_kept(MPI_Comm comm, const std::string& path) {
+  fresh(path.c_str());
+  MPI_Barrier(MPI_COMM_WORLD);
+  return open_file(comm, path, "forebay_mode=commit", nullptr, Keeping::by_node);
+}
+
+void many_files() {
+  int of_all = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &of_all);
+  const int count = 35 * of_all;
+  std::vector<std::unique_ptr<CoreFile>> files;
+  for (int i = 0; i < count; ++i) {
+    files.push_back(open_kept(MPI_COMM_WORLD, "many" + std::to_string(i) + ".dat"));
+    CHECK(files.back() != nullptr && files.back()->commits());
+    if (files.back() == nullptr) return;
+    CHECK_OK(put_interleaved(*files.back(), 100 * i, 2000, 4, static_cast<unsigned>(i)));
+  }
+  const int ranks = files.front()->ranks();
+  CHECK(mapped() <= bound_of_node(ranks));
+  for (int i = 0; i < count; ++i) {
+    auto& file = files[static_cast<std::size_t>(i)];
+    CHECK(holds_interleaved(*file, 100 * i, 2000, static_cast<unsigned>(i)));
+    CHECK_OK(file->close());
+    file.reset();
+    fresh(("many" + std::to_string(i) + ".dat").c_str());
+  }
+  CHECK(mapped() <= bound_of_node(ranks) / 2);
+}
+
+// The window of the largest rounds, and what one file keeps, serve the others or go.
+void other_settings() {
+  for (int i = 1; i <= 24; ++i) {
+    fresh("other.dat");
+    MPI_Barrier(MPI_COMM_WORLD);
+    auto file = open_file(MPI_COMM_WORLD, "other.dat", "forebay_stripe_bytes=" + std::to_string(i * 65536));
+    CHECK_OK(put_interleaved(*file, 0, 5000, 4, 1));
+    // Two owners: two buffers of two stripes, and the marks.
+    const std::int64_t round = std::max<std::int64_t>(2 * i * 65536, 1 << 20);
+    CHECK(file->ranks() == 1 || mapped() <= 2 * round + file->ranks() * round / 3 + (1 << 19));
+    CHECK_OK(file->close());
+  }
+}
+
+void communicators_come_and_go() {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::int64_t after_few = 0;
+  for (int i = 0; i < 30; ++i) {
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, (rank * 7 + i * (rank + 1) * (rank + 3) + (rank == i % ranks ? 100 : 0)) % 101, &comm);
+    auto file = open_kept(comm, "come.dat");
+    CHECK_OK(put_interleaved(*file, 0, 5000, 4, 1));
+    CHECK_OK(file->close());
+    file.reset();
+    MPI_Comm_free(&comm);
+    if (i == 7) after_few = mapped();
+  }
+  CHECK(mapped() <= std::max<std::int64_t>(after_few, bound_of_node(ranks) / 2));
+}
+
+// A process number that was in use before: names of those that were killed are still there.
+void stale_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) {
+    names.push_back("/forebay-" + std::to_string(::getpid()) + "-" + std::to_string(i));
+    const int fd = ::shm_open(names.back().c_str(), O_RDWR | O_CREAT, 0600);
+    if (fd >= 0) ::close(fd);
+  }
+  // A window of its own size is a new one.
+  fresh("stale.dat");
+  MPI_Barrier(MPI_COMM_WORLD);
+  auto file = open_file(MPI_COMM_WORLD, "stale.dat", "forebay_stripe_bytes=3m;forebay_mode=commit", nullptr, Keeping::by_node);
+  CHECK(file != nullptr && file->commits() && file->nodes() == 1);
+  CHECK_OK(put_interleaved(*file, 0, 5000, 4, 1));
+  CHECK_OK(file->close());
+  for (const std::string& name : names) CHECK(::shm_unlink(name.c_str()) == 0);  // nobody else has
+}
+
+// In a /dev/shm that is small for so many files and ranks.
+void sixty_files() {
+  std::vector<std::unique_ptr<CoreFile>> files;
+  for (int i = 0; i < 60; ++i) {
+    files.push_back(open_kept(MPI_COMM_WORLD, "sixty" + std::to_string(i) + ".dat"));
+    CHECK(files.back() != nullptr && files.back()->nodes() == 1);
+    CHECK_OK(put_interleaved(*files.back(), 100 * i, 2000, 4, static_cast<unsigned>(i)));
+  }
+  for (int i = 0; i < 60; ++i) {
+    CHECK_OK(files[static_cast<std::size_t>(i)]->close());
+    fresh(("sixty" + std::to_string(i) + ".dat").c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_parts(argc, argv, [&] {
+    if (argc == 2 && std::string(argv[1]) == "--sixty-files") {
+      part("sixty files", sixty_files);
+      return;
+    }
+    part("files at once", many_files);
+    part("other settings", other_settings);
+    part("communicators come and go", communicators_come_and_go);
+    part("names that are there", stale_names);
+  });
+}
