@@ -53,8 +53,7 @@ std::int64_t memory_left(const Settings& settings) {
 }
 
 std::int64_t memory_left_for_windows(const Settings& settings) {
-  return std::max<std::int64_t>(
-      0, std::min(settings.memory_bytes / 2 - window_bytes, memory_left(settings)));
+  return std::max<std::int64_t>(0, std::min(settings.memory_bytes / 2 - window_bytes, memory_left(settings)));
 }
 
 std::int64_t share_of_next_file(const Settings& settings, std::int64_t least) {

@@ -181,9 +181,7 @@ Seat::Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice)
   set_ = listed_->set;
   if (mpi::rank(comm) == 0) return;  // choose() has done it
   // Another thread of this rank may still be in the call that all of rank 0's side has left.
-  list.changed.wait(lock, [&] {
-    return !listed_->held && (place_ < 0 || !listed_->places[place_].taken);
-  });
+  list.changed.wait(lock, [&] { return !listed_->held && (place_ < 0 || !listed_->places[place_].taken); });
   listed_->held = true;
   ++listed_->users;
   if (place_ >= 0) listed_->places[place_].taken = true;

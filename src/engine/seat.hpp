@@ -55,8 +55,8 @@ class Seat {
   bool alone() const;
   void let_go();  ///< after holding
 
-  /// The end of the seat, in three steps, so that all ranks do the same: rank 0's say and everybody's vote, as
-  /// values of which the least is taken; and what comes of it. `spare` is for the next file.
+  /// The end of the seat, in three steps, so that all ranks do the same: rank 0's say and everybody's vote,
+  /// as values of which the least is taken; and what comes of it. `spare` is for the next file.
   enum : std::size_t { kMayGo, kMayStay, kVotes };
   std::array<std::int64_t, kVotes> vote();
   void leave(std::span<const std::int64_t> least, const Settings& settings,

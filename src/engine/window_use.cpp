@@ -119,8 +119,8 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   const bool alone = seat.alone();
   // A window that is too small makes room for a larger one.
   const std::int64_t replaced = alone && nodes->window() != nullptr ? nodes->window()->bytes : 0;
-  std::int64_t window = std::min(settings.memory_bytes / 2 * ranks,
-                                 memory_left_for_windows(settings) * ranks + replaced);
+  std::int64_t window =
+      std::min(settings.memory_bytes / 2 * ranks, memory_left_for_windows(settings) * ranks + replaced);
   const std::int64_t least =
       options.keeping == Keeping::by_node ? KeptOnNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
@@ -130,7 +130,8 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
     little = free / 2 + replaced < window;
     window = std::min(window, free / 2 + replaced);
     const std::int64_t most = free / (4 * (keeping_files() + 1)) / ranks;
-    if (options.keeping == Keeping::by_node && share > most) share = most >= least ? most : free / ranks > 4 * least ? least : 0;
+    if (options.keeping == Keeping::by_node && share > most)
+      share = most >= least ? most : free / ranks > 4 * least ? least : 0;
   }
   const std::int64_t round = nodes->most_round(window);
   out[kRoundThatFits] = little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1);

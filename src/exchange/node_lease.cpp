@@ -25,8 +25,8 @@ bool NodeLease::enter(std::uint32_t user, void (*idle)()) {
     const bool taken = (seen & kCount) != 0;
     if (!taken || user_of(seen) == user) {
       const std::uint64_t ticket = taken ? ticket_of(seen) : (ticket_of(seen) + 1) & kTicket;
-      const std::uint64_t mine =
-          (std::uint64_t{user} << (kCountBits + kTicketBits)) | (ticket << kCountBits) | ((seen & kCount) + 1);
+      const std::uint64_t mine = (std::uint64_t{user} << (kCountBits + kTicketBits)) |
+                                 (ticket << kCountBits) | ((seen & kCount) + 1);
       // Before others can see it: whoever of this process finds the lease taken has to know by whom.
       inside_.fetch_add(1, std::memory_order_seq_cst);
       if (word_->compare_exchange_weak(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))

@@ -31,8 +31,8 @@ class NodeLease {
 
  private:
   std::atomic<std::uint64_t>* word_;
-  std::atomic<int> inside_{0};              // threads of this process that are in
-  std::atomic<std::uint64_t> left_{0};      // the ticket of the lease that this process left last
+  std::atomic<int> inside_{0};          // threads of this process that are in
+  std::atomic<std::uint64_t> left_{0};  // the ticket of the lease that this process left last
 };
 
 }  // namespace forebay

@@ -38,7 +38,8 @@ bool in_session(const char* mode, int round) {
   tcio_file t = TCIO_FILE_NULL;
   CHECK(tcio_open(comm, "sessions.tcio", TCIO_CREATE | TCIO_RDWR | TCIO_TRUNC, MPI_INFO_NULL, &t) == 0);
   forebay_file f = FOREBAY_FILE_NULL;
-  CHECK(forebay_open(comm, "sessions.dat", FOREBAY_CREATE | FOREBAY_RDWR | FOREBAY_TRUNC, MPI_INFO_NULL, &f) == 0);
+  CHECK(forebay_open(comm, "sessions.dat", FOREBAY_CREATE | FOREBAY_RDWR | FOREBAY_TRUNC, MPI_INFO_NULL,
+                     &f) == 0);
   std::vector<int> mine(500);
   const std::int64_t shape = 500 * ranks, start = rank, count = 500, stride = ranks;
   for (int i = 0; i < 500; ++i) {
@@ -80,7 +81,8 @@ int main() {
   CHECK(tcio_open(MPI_COMM_WORLD, "sessions.tcio", TCIO_RDONLY, MPI_INFO_NULL, &t) == TCIO_ERR_MPI);
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
   int round = 0;
-  for (const char* mode : {"forebay_mode=strict", "forebay_mode=commit", "forebay_mode=commit;forebay_ranks_per_node=1"}) {
+  for (const char* mode :
+       {"forebay_mode=strict", "forebay_mode=commit", "forebay_mode=commit;forebay_ranks_per_node=1"}) {
     if (!in_session(mode, ++round)) return 77;
   }
   return failures == 0 ? 0 : 1;

@@ -1,5 +1,5 @@
-// What MPI_THREAD_MULTIPLE allows with different files: threads that put, get, open and close, each with files
-// of its own, on duplicates of one communicator and on others, TCIO beside Forebay's own files.
+// What MPI_THREAD_MULTIPLE allows with different files: threads that put, get, open and close, each with
+// files of its own, on duplicates of one communicator and on others, TCIO beside Forebay's own files.
 #include <forebay/core.h>
 #include <forebay/tcio.h>
 
@@ -186,7 +186,8 @@ void other_communicators() {
       CHECK(tcio_flush(file) == 0);
       std::vector<int> got(500);
       for (int i = 0; i < 500; ++i)
-        CHECK(tcio_read_at(file, 4LL * (i * mine.ranks + (mine.rank + 1) % mine.ranks), &got[static_cast<std::size_t>(i)], 4) == 0);
+        CHECK(tcio_read_at(file, 4LL * (i * mine.ranks + (mine.rank + 1) % mine.ranks),
+                           &got[static_cast<std::size_t>(i)], 4) == 0);
       CHECK(tcio_fetch_all(file) == 0);
       for (int i = 0; i < 500; ++i)
         CHECK(got[static_cast<std::size_t>(i)] == value(t, k, i * mine.ranks + (mine.rank + 1) % mine.ranks));

@@ -83,7 +83,8 @@ int main() {
   {
     forebay::test::ClientLog log(comm);
     std::vector<int> mine(kEach);
-    for (int i = 0; i < kEach; ++i) mine[static_cast<std::size_t>(i)] = 1000000 + i * log.ranks() + log.rank();
+    for (int i = 0; i < kEach; ++i)
+      mine[static_cast<std::size_t>(i)] = 1000000 + i * log.ranks() + log.rank();
     write_and_read(comm, log, mine);
     status = log.finish();
   }

@@ -84,7 +84,8 @@ void communicators_come_and_go() {
   std::int64_t after_few = 0;
   for (int i = 0; i < 30; ++i) {
     MPI_Comm comm;
-    MPI_Comm_split(MPI_COMM_WORLD, 0, (rank * 7 + i * (rank + 1) * (rank + 3) + (rank == i % ranks ? 100 : 0)) % 101, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0,
+                   (rank * 7 + i * (rank + 1) * (rank + 3) + (rank == i % ranks ? 100 : 0)) % 101, &comm);
     auto file = open_kept(comm, "come.dat");
     CHECK_OK(put_interleaved(*file, 0, 5000, 4, 1));
     CHECK_OK(file->close());
@@ -106,7 +107,8 @@ void stale_names() {
   // A window of its own size is a new one.
   fresh("stale.dat");
   MPI_Barrier(MPI_COMM_WORLD);
-  auto file = open_file(MPI_COMM_WORLD, "stale.dat", "forebay_stripe_bytes=3m;forebay_mode=commit", nullptr, Keeping::by_node);
+  auto file = open_file(MPI_COMM_WORLD, "stale.dat", "forebay_stripe_bytes=3m;forebay_mode=commit", nullptr,
+                        Keeping::by_node);
   CHECK(file != nullptr && file->commits() && file->nodes() == 1);
   CHECK_OK(put_interleaved(*file, 0, 5000, 4, 1));
   CHECK_OK(file->close());

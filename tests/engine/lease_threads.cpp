@@ -30,7 +30,8 @@ struct Zeroed {
 void run(int ranks, int calls, unsigned seed, int delay, bool expect_all) {
   Zeroed word(NodeLease::kBytes);
   std::vector<std::unique_ptr<Zeroed>> places;
-  for (int f = 0; f < kFiles; ++f) places.push_back(std::make_unique<Zeroed>(NodeWindow::bytes_needed(ranks, 0)));
+  for (int f = 0; f < kFiles; ++f)
+    places.push_back(std::make_unique<Zeroed>(NodeWindow::bytes_needed(ranks, 0)));
   std::vector<std::unique_ptr<NodeLease>> leases;  // a process's threads share one
   for (int r = 0; r < ranks; ++r) leases.push_back(std::make_unique<NodeLease>(word.at()));
   int user = -1;  // what the window is: no atomic, so that the sanitizer sees two at once
@@ -58,8 +59,10 @@ void run(int ranks, int calls, unsigned seed, int delay, bool expect_all) {
         std::mt19937 random(seed + static_cast<unsigned>(r));
         std::vector<std::unique_ptr<NodeWindow>> views;
         for (int f = 0; f < kFiles; ++f)
-          views.push_back(std::make_unique<NodeWindow>(places[static_cast<std::size_t>(f)]->at(), ranks, r, 0));
-        for (int k = 0; k < calls; ++k) rank_of_file(r, k % kFiles, random, *views[static_cast<std::size_t>(k % kFiles)]);
+          views.push_back(
+              std::make_unique<NodeWindow>(places[static_cast<std::size_t>(f)]->at(), ranks, r, 0));
+        for (int k = 0; k < calls; ++k)
+          rank_of_file(r, k % kFiles, random, *views[static_cast<std::size_t>(k % kFiles)]);
       });
     }
   } else {
