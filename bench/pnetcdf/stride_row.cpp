@@ -27,7 +27,7 @@ class StrideRow final : public PnetcdfRow {
 
   void transfer(int file, Way) override {
     const MPI_Offset lengths[] = {a_call_, components}, stride[] = {stride_, 1};
-    const auto* put = independent_ ? &ncmpi_put_vars_float : &ncmpi_put_vars_float_all;
+    auto* const put = independent_ ? &ncmpi_put_vars_float : &ncmpi_put_vars_float_all;
     if (independent_) check(ncmpi_begin_indep_data(file), "ncmpi_begin_indep_data");
     for (std::int64_t call = 0; call < calls; ++call) {
       const MPI_Offset start[] = {call * a_call_ * stride_ + setting_.rank, 0};
