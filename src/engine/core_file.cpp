@@ -220,7 +220,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     }
     if (flushed.ok()) {
       flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
-                        : run->run(agreed[kFirst], agreed_shift);
+                                        : run->run(agreed[kFirst], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);

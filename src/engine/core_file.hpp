@@ -104,11 +104,12 @@ class CoreFile {
   bool commits() const;
   bool holds() const;
   /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
-  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes of
-  /// all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not write, or the
-  /// ranks share no memory, the number stays.
+  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes
+  /// of all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not
+  /// write, or the ranks share no memory, the number stays.
   void count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone);
-  /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the node keeps.
+  /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the
+  /// node keeps.
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
@@ -148,9 +149,9 @@ class CoreFile {
   Status close(std::int64_t* least = nullptr);
 
   MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
-                            ///< for; the handle's view stays bytes at 0
-  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was
+                            ///< asked for; the handle's view stays bytes at 0
+  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;
