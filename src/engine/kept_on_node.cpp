@@ -110,7 +110,7 @@ void KeptOnNode::write_out(Ending ending) noexcept {
       return warn_once("as the program ended: " + status.message());
     }
   }
-  if (counted_by != nullptr) counted_by->written_by_node();
+  if (counted_by != nullptr) counted_by->written_by_node(ending);
 }
 
 }  // namespace forebay

@@ -148,7 +148,8 @@ void WriteBehind::write_out(Ending ending) noexcept {
   if (!well || !raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
-void WriteBehind::written_by_node() noexcept {
+void WriteBehind::written_by_node(Ending ending) noexcept {
+  if (ending.orderly) counts.finishes();
   if (!pool.empty() || !counts.keeping()) return;
   counts.written();
   if (!raise_count(counts.whole())) say_not_written(path_.c_str());

@@ -57,7 +57,7 @@ class WriteBehind final : public Holder {
 
   void write_out(Ending ending) noexcept override;
   /// As the process ends: what the node kept is in the file.
-  void written_by_node() noexcept;
+  void written_by_node(Ending ending) noexcept;
   void begin_meeting() noexcept override;
   void end_meeting() noexcept override;
 
