@@ -53,8 +53,7 @@ struct Plan {
 
 // Collective. NC_EINVAL on every rank when the hints of any rank are wrong, NC_EFILE when a rank has too few
 // descriptors left, NC_EMULTIDEFINE when they name different files.
-int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared,
-              Plan& plan) {
+int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, bool shared, Plan& plan) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);

@@ -53,7 +53,8 @@ struct Drained<Slot, Then, together> {
       if constexpr (!together && std::is_same_v<Then<Slot>, ForwardKeepCount<Slot>>) {
         const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
         if (file.active() && file.core->commits() && (how & mode::collective) == 0) {
-          if (int err = report(file.core->begin_outside(false), "cannot write what was put before")) return err;
+          if (int err = report(file.core->begin_outside(false), "cannot write what was put before"))
+            return err;
         }
       }
       if constexpr (together)

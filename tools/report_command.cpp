@@ -149,7 +149,8 @@ void print_file(const json& file) {
   line("settings", text_of(file.at("settings")));
   line("layout",
        fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")), on_file_system(file)));
+                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")),
+                   on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

@@ -12,11 +12,11 @@
 
 #include "driver.hpp"
 #include "engine/agreement.hpp"
-#include "mpi/handles.hpp"
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
 namespace {

@@ -25,7 +25,8 @@ class Hdf5Subject final : public Subject {
     notes =
         "Each peer takes part in the rows that its kind of call can be told apart in: H5Dwrite_multi where a "
         "row has several\n"
-        "datasets; row deflate is collective and rows small-independent and independent are independent whatever the peer. Over "
+        "datasets; row deflate is collective and rows small-independent and independent are independent "
+        "whatever the peer. Over "
         "OMPIO not in\n"
         "--quick. Forebay's files have to be those of \"exact\", byte for byte; those of the other peers in "
         "their values.\n"

@@ -26,7 +26,8 @@ class StrideRow final : public Hdf5Row {
 class CallsRow final : public Hdf5Row {
  public:
   CallsRow(const Setting& setting, const Form& form, bool gaps) : Hdf5Row(form) {
-    const hsize_t calls = 32, block = 2, stride = block * static_cast<hsize_t>(setting.ranks + (gaps ? 1 : 0));
+    const hsize_t calls = 32, block = 2,
+                  stride = block * static_cast<hsize_t>(setting.ranks + (gaps ? 1 : 0));
     const std::int64_t bytes = gaps ? by_size<std::int64_t>(setting.size, 4096, 512 << 10, 1 << 20, 4 << 20)
                                     : by_size<std::int64_t>(setting.size, 4096, 5 << 20, 6 << 20, 12 << 20);
     const hsize_t parts = static_cast<hsize_t>(bytes) / (8 * block * calls) + 1;

@@ -11,8 +11,9 @@ class StrideRow final : public PnetcdfRow {
  public:
   StrideRow(const Setting& setting, bool independent)
       : setting_(setting), independent_(independent), stride_(setting.ranks + (independent ? 0 : 1)) {
-    const std::int64_t bytes = independent ? by_size<std::int64_t>(setting.size, 4096, 5 << 20, 6 << 20, 12 << 20)
-                                           : by_size<std::int64_t>(setting.size, 4096, 512 << 10, 1 << 20, 4 << 20);
+    const std::int64_t bytes = independent
+                                   ? by_size<std::int64_t>(setting.size, 4096, 5 << 20, 6 << 20, 12 << 20)
+                                   : by_size<std::int64_t>(setting.size, 4096, 512 << 10, 1 << 20, 4 << 20);
     a_call_ = bytes / piece_bytes / calls + 1;
     count(calls * a_call_, piece_bytes);
     values_.resize(static_cast<std::size_t>(calls * a_call_ * components));

@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at the
- * same time, of any communicators. */
+/** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at
+ * the same time, of any communicators. */
 typedef struct forebay_file_s* forebay_file;
 #define FOREBAY_FILE_NULL ((forebay_file)0)
 

@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at the
- * same time, of any communicators. */
+/** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at
+ * the same time, of any communicators. */
 typedef struct tcio_file_s* tcio_file;
 #define TCIO_FILE_NULL ((tcio_file)0)
 
@@ -89,7 +89,8 @@ FOREBAY_TCIO_API int tcio_fetch(tcio_file file);
 
 /** Collective: the same together, so that what the ranks read comes in few large reads; and what any rank
  * wrote before it is seen, as after tcio_flush, by every read since this rank's last tcio_fetch or collective
- * call. (In a file that is written, too, each of them is noted until then in 56 bytes, regular series once.) */
+ * call. (In a file that is written, too, each of them is noted until then in 56 bytes, regular series once.)
+ */
 FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
 
 /**

@@ -14,8 +14,9 @@ constexpr std::size_t kFewWritten = 64;
 }  // namespace
 
 void EarlyReads::add(const Run& run) {
-  hull_ = notes_.empty() ? Extent{run.file, run.file + run.length}
-                         : Extent{std::min(hull_.begin, run.file), std::max(hull_.end, run.file + run.length)};
+  hull_ = notes_.empty()
+              ? Extent{run.file, run.file + run.length}
+              : Extent{std::min(hull_.begin, run.file), std::max(hull_.end, run.file + run.length)};
   if (!notes_.empty()) {
     Series& last = notes_.back();
     const Run& first = last.first;

@@ -31,10 +31,9 @@ struct TimeField {
 };
 struct Ignored {};
 
-using Field =
-    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                 Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField, CountField,
-                 TimeField, std::string Settings::*, Ignored>;
+using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                           Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField,
+                           CountField, TimeField, std::string Settings::*, Ignored>;
 
 /// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
 /// where it is the one name of its field.
@@ -81,10 +80,11 @@ const auto& entries() {
              "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
              "never."},
             BytesField{&Settings::bypass_bytes, 0}},
-      Entry{{"forebay_pool_bytes", bytes_values, "0",
-             "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written; less where "
-             "other open files keep something. 0: a quarter of forebay_memory_bytes; more is added to it."},
-            BytesField{&Settings::pool_bytes, 0}},
+      Entry{
+          {"forebay_pool_bytes", bytes_values, "0",
+           "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written; less where "
+           "other open files keep something. 0: a quarter of forebay_memory_bytes; more is added to it."},
+          BytesField{&Settings::pool_bytes, 0}},
       Entry{
           {"forebay_segment_bytes", unit_values, "0",
            "With forebay_mode=commit, where the ranks of a node keep bytes together (HDF5, TCIO): size of a "
@@ -102,11 +102,12 @@ const auto& entries() {
              "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: "
              "never."},
             CountField{&Settings::patience_seconds, 0}},
-      Entry{{"forebay_check", "none | order", "none",
-             "order: with forebay_mode=commit on several nodes, each flush looks for bytes that ranks of "
-             "several nodes wrote without a flush between, which may then be those of any of them; the report "
-             "counts them. What gave way before, to make room, is not looked at."},
-            &Settings::check},
+      Entry{
+          {"forebay_check", "none | order", "none",
+           "order: with forebay_mode=commit on several nodes, each flush looks for bytes that ranks of "
+           "several nodes wrote without a flush between, which may then be those of any of them; the report "
+           "counts them. What gave way before, to make room, is not looked at."},
+          &Settings::check},
       Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
              "Ranks of each node that own file domains and write. 0: chosen."},
             CountField{&Settings::aggregators_per_node, 0}},

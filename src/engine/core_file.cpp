@@ -387,8 +387,8 @@ Status CoreFile::close(std::int64_t* least) {
   if (least != nullptr) *least = values[kLeast];
   if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.reported_path, s.options.driver, s.settings, s.file, s.layout.stripe_bytes(),
-                      s.layout.round_bytes()};
+    ReportFacts facts{s.reported_path, s.options.driver,        s.settings,
+                      s.file,          s.layout.stripe_bytes(), s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());
     }

@@ -22,8 +22,9 @@
 namespace forebay {
 
 /// What commit mode may do for a file. `by_rank`: each rank keeps its own puts in call order; the caller
-/// flushes where the ranks' order needs it (and independent ones, the node: see begin_independent). `by_node`: the node keeps bytes by their place in the file, in
-/// any order of calls of its ranks; on several nodes, where the caller tells about freed space (space_freed).
+/// flushes where the ranks' order needs it (and independent ones, the node: see begin_independent).
+/// `by_node`: the node keeps bytes by their place in the file, in any order of calls of its ranks; on several
+/// nodes, where the caller tells about freed space (space_freed).
 enum class Keeping { nothing, by_rank, by_node };
 
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
@@ -58,8 +59,8 @@ struct FileOptions {
 
 /// Every function that says "collective" is called by all ranks of the communicator, with whatever of its own
 /// a rank has to give (nothing is fine). A failure of storage or exchange in a collective call is returned on
-/// every rank, on ranks that had no part in it with Code::peer. All functions of a file are to be called by one
-/// thread at a time; other threads may use other files.
+/// every rank, on ranks that had no part in it with Code::peer. All functions of a file are to be called by
+/// one thread at a time; other threads may use other files.
 class CoreFile {
  public:
   /// Collective. Opens the file, and makes the node's window on the communicator's first use. The file has a
@@ -101,8 +102,8 @@ class CoreFile {
   void space_taken();
 
   /// Collective, for files that keep by rank: from now on ranks write by themselves. Their node keeps that,
-  /// where it has memory for it: the ranks fill each other's gaps. What is kept of collective writes has to be
-  /// flushed before.
+  /// where it has memory for it: the ranks fill each other's gaps. What is kept of collective writes has to
+  /// be flushed before.
   void begin_independent();
   /// Collective: a flush, after which they do not.
   Status end_independent();
@@ -121,8 +122,8 @@ class CoreFile {
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
   /// itself, in the place of what the node keeps there. read_at comes after what this rank keeps has been
-  /// written, and sees what the node keeps. Zero bytes are read past the end of the file. Whether the program wrote or a
-  /// library of its own accord, the caller knows: counters().independent_writes is left to it.
+  /// written, and sees what the node keeps. Zero bytes are read past the end of the file. Whether the program
+  /// wrote or a library of its own accord, the caller knows: counters().independent_writes is left to it.
   Status write_at(std::int64_t offset, const void* data, std::int64_t length);
   Status read_at(std::int64_t offset, void* data, std::int64_t length);
 
@@ -164,7 +165,7 @@ class CoreFile {
   MPI_Comm comm() const;
   MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was
                             ///< asked for; the handle's view stays bytes at 0
-  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
+  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;

@@ -13,7 +13,8 @@ namespace forebay {
 class EndCounts {
  public:
   struct Rank {
-    std::atomic<std::int64_t> together;  // four times the records of its collective puts, and what it is doing
+    std::atomic<std::int64_t>
+        together;                     // four times the records of its collective puts, and what it is doing
     std::atomic<std::int64_t> alone;  // of its independent puts since they were last counted together
   };
   static std::size_t bytes_needed(int ranks) { return static_cast<std::size_t>(ranks) * sizeof(Rank); }
@@ -44,8 +45,9 @@ class EndCounts {
   std::int64_t together() const { return together_; }
   std::int64_t alone() const { return alone_; }
 
-  /// How many records are whole; -1 while a rank still keeps something, or where the ranks share no memory. Of
-  /// independent puts those records count that every rank has reached, and once all have finished those that any has.
+  /// How many records are whole; -1 while a rank still keeps something, or where the ranks share no memory.
+  /// Of independent puts those records count that every rank has reached, and once all have finished those
+  /// that any has.
   std::int64_t whole() const {
     if (ranks_ == nullptr) return -1;
     std::int64_t together = INT64_MAX, most = 0, least = INT64_MAX;

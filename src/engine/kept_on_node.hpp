@@ -23,10 +23,11 @@ namespace forebay {
 class KeptOnNode final : public Holder {
  public:
   /// Collective: memory for so many segments of so many bytes.
-  using Lease = std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
-  /// Collective over `all`, whose topology it is. The file has a descriptor and outlives this. `can_fill`: holes in
-  /// what is kept, from the file; on several nodes only where they are the `only_writer` and lock what they
-  /// write. Code::no_shared_memory where a node has none.
+  using Lease =
+      std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
+  /// Collective over `all`, whose topology it is. The file has a descriptor and outlives this. `can_fill`:
+  /// holes in what is kept, from the file; on several nodes only where they are the `only_writer` and lock
+  /// what they write. Code::no_shared_memory where a node has none.
   static Status create(const Lease& lease, const Topology& topology, MPI_Comm all, const Settings& settings,
                        const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
                        bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);

@@ -17,8 +17,8 @@ constexpr std::uintptr_t kAlignment = 4096;
 
 Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, SharedMemory::Pages pages,
                      Status mine, NodeMemory& out) {
-  return share_on_node(topology.node_comm.get(), {topology.local_ranks, topology.local_rank}, all, bytes, pages,
-                       std::move(mine), out);
+  return share_on_node(topology.node_comm.get(), {topology.local_ranks, topology.local_rank}, all, bytes,
+                       pages, std::move(mine), out);
 }
 
 Status share_on_node(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::size_t bytes,

@@ -101,7 +101,8 @@ Status NodeSegments::read_over(int segment, std::span<const Run> runs, Sink& sin
     if ((i = last) == runs.size()) break;
     const std::int64_t begin = runs[i].file;
     std::int64_t end = begin + runs[i].length;
-    for (last = i + 1; last < runs.size() && runs[last].file >= end && runs[last].file - end <= kReadGap; ++last)
+    for (last = i + 1; last < runs.size() && runs[last].file >= end && runs[last].file - end <= kReadGap;
+         ++last)
       end = runs[last].file + runs[last].length;
     const bool alone = last == i + 1 && direct != nullptr;
     if (!alone && block_ == nullptr)

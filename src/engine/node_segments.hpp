@@ -65,8 +65,8 @@ class NodeSegments {
   /// written; the put may be kept in part.
   Status put(const Put& put);
 
-  /// Before this rank writes there past the segments: these bytes are not kept any more, and no hole is filled
-  /// until it says that it has written.
+  /// Before this rank writes there past the segments: these bytes are not kept any more, and no hole is
+  /// filled until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
   void written_past() { stop_passing(); }

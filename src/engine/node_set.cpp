@@ -51,8 +51,8 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
   }
   NodeMemory memory;
   // At once: page faults belong here, not into the first flush's inner loop.
-  if (Status status = share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_once,
-                                    std::move(mine), memory);
+  if (Status status =
+          share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_once, std::move(mine), memory);
       !status.ok())
     return status;
   void (*const idle)() = mpi::world_works() ? make_progress : nullptr;
@@ -81,11 +81,11 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
 std::int64_t NodeSet::most_round(std::int64_t bytes) const {
   // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
   const std::int64_t ranks = topology_.local_ranks;
-  const auto rest =
-      bytes - static_cast<std::int64_t>(page_up(meeting_bytes(topology_.local_ranks, meetings_))) -
-      static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(static_cast<double>(rest) /
-                                                             (2 + 0.26 * static_cast<double>(ranks))));
+  const auto rest = bytes -
+                    static_cast<std::int64_t>(page_up(meeting_bytes(topology_.local_ranks, meetings_))) -
+                    static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
+  return std::max<std::int64_t>(
+      0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
 
 Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out) {
@@ -116,8 +116,8 @@ Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_
     mine = {Code::no_memory, "no memory for what commit mode keeps"};
   }
   NodeMemory fresh;
-  if (Status status = share_on_node(node, place, all, bytes, SharedMemory::Pages::at_first_touch,
-                                    std::move(mine), fresh);
+  if (Status status =
+          share_on_node(node, place, all, bytes, SharedMemory::Pages::at_first_touch, std::move(mine), fresh);
       !status.ok())
     return status;
   made->bytes = bytes;

@@ -20,10 +20,10 @@ struct Opening {
 };
 
 /// Collective: share_settings, and agreement on the file. Different names, of which MPI libraries make a wait
-/// without an end, are Code::bad_argument with two of them on every rank. Names that lead to one file, by links
-/// or from different folders, are no mistake. What this process keeps of the file, where it has it open already,
-/// is written before. Of `values` (at most 6) all get the least. Where the first of them becomes 0, names do not
-/// matter: the stock driver makes of them what it will.
+/// without an end, are Code::bad_argument with two of them on every rank. Names that lead to one file, by
+/// links or from different folders, are no mistake. What this process keeps of the file, where it has it open
+/// already, is written before. Of `values` (at most 6) all get the least. Where the first of them becomes 0,
+/// names do not matter: the stock driver makes of them what it will.
 Status agree_to_open(const Opening& opening, Status mine, Settings& settings,
                      std::span<std::int64_t> values = {});
 

@@ -1,5 +1,5 @@
-// Ranges that more than one rank has, then their marks, one range after the other: a segment is one rank's of its
-// node.
+// Ranges that more than one rank has, then their marks, one range after the other: a segment is one rank's of
+// its node.
 #include "engine/order_check.hpp"
 
 #include <algorithm>
@@ -50,7 +50,8 @@ std::vector<std::int64_t> shared_blocks(const std::vector<Part>& parts, MPI_Comm
   int sum = 0;
   for (std::size_t r = 0; r < counts.size(); ++r) places[r] = sum, sum += counts[r];
   std::vector<std::int64_t> all(static_cast<std::size_t>(sum));
-  MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), places.data(), MPI_INT64_T, comm);
+  MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), places.data(), MPI_INT64_T,
+                 comm);
   std::sort(all.begin(), all.end());
   std::vector<std::int64_t> shared;
   for (std::size_t i = 1; i < all.size(); ++i) {

@@ -80,8 +80,8 @@ Status CoreFile::read_all(std::span<const Get> gets) {
       if (!get.cursor->hull().empty()) rest.push_back(get);
     }
     const StageTimer timer(s.counters, Stage::walk);
-    direct =
-        Bypass::take_out(rest, s.file.local() ? kLongOnLocal : s.settings.bypass_bytes, s.file.local() ? kFewOnLocal : 0);
+    direct = Bypass::take_out(rest, s.file.local() ? kLongOnLocal : s.settings.bypass_bytes,
+                              s.file.local() ? kFewOnLocal : 0);
   } catch (const std::bad_alloc&) {
     mine = {Code::no_memory, "no memory for a collective read of " + s.options.path};
     rest.clear();

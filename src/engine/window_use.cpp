@@ -21,7 +21,7 @@ constexpr std::int64_t kLeastPool = 32 << 10;
 constexpr int kPause = 1000;  // microseconds
 
 std::int64_t free_shared_memory() {
-  struct statvfs place {};
+  struct statvfs place{};
   if (::statvfs("/dev/shm", &place) != 0) return 0;
   return static_cast<std::int64_t>(place.f_bavail) * static_cast<std::int64_t>(place.f_frsize);
 }

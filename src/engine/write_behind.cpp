@@ -260,7 +260,8 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
                                      std::span<std::int64_t> agree_max, bool flush) {
   WriteBehind& b = *behind;
   if (settings.storage == StorageKind::null) puts = {};
-  bool keeps = !flush && b.rest == 0 && !twice() && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
+  bool keeps =
+      !flush && b.rest == 0 && !twice() && mine.ok() && !b.overdue() && b.together.size() < kMostExtents;
   if (!flush && b.rest > 0) --b.rest;
   if (keeps) {
     const StageTimer timer(counters, Stage::pool);

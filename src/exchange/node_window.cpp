@@ -147,9 +147,7 @@ int NodeWindow::await_finish(int a, std::uint64_t sequence) {
 void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
-  const auto slot = [&](int rank, std::size_t i) -> auto& {
-    return slots_[rank].agreed[parity][i];
-  };
+  const auto slot = [&](int rank, std::size_t i) -> auto& { return slots_[rank].agreed[parity][i]; };
   for (std::size_t i = 0; i < least.size(); ++i) slot(rank_, i).store(least[i], std::memory_order_relaxed);
   for (std::size_t i = 0; i < sums.size(); ++i)
     slot(rank_, least.size() + i).store(sums[i], std::memory_order_relaxed);

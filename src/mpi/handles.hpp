@@ -30,8 +30,8 @@ inline bool alive() {
   return world_works() || open_in_sessions().load(std::memory_order_relaxed) > 0;
 }
 
-/// Whether MPI calls are possible with that communicator: a handle other than the predefined ones, from an MPI
-/// session, is enough.
+/// Whether MPI calls are possible with that communicator: a handle other than the predefined ones, from an
+/// MPI session, is enough.
 inline bool works_with(MPI_Comm comm) {
   if (world_works()) return true;
   int finalized = 0;

@@ -1,5 +1,5 @@
-// A program with a PnetCDF and an HDF5 file, which ends with one number kept of each: two_libraries pnetcdf|hdf5 HOW,
-// the former being the file that is there first. It knows nothing of Forebay.
+// A program with a PnetCDF and an HDF5 file, which ends with one number kept of each: two_libraries
+// pnetcdf|hdf5 HOW, the former being the file that is there first. It knows nothing of Forebay.
 #include <hdf5.h>
 #include <mpi.h>
 #include <pnetcdf.h>
