@@ -188,6 +188,7 @@ int create_over(const StockOpen& stock, MPI_Comm comm, const char* path, int cmo
     if (err != NC_NOERR) return err;
     file->in_define = true;
     file->cdf_format = format_of_new(cmode);
+    if (file->active()) file->records.tell_at_exit(*file);
     file->share = heeds_share(cmode);
     file->in_place_swap = in_place_swap(info);
     *object = file.release();
@@ -213,6 +214,7 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     if (!opened) return err;
     if (file->active()) {
       if (int format_err = read_format(*file)) return format_err;
+      file->records.tell_at_exit(*file);
       if (int inquire_err = file->variables.refresh()) return inquire_err;
     }
     file->share = heeds_share(omode);

@@ -42,6 +42,8 @@ class RecordCount {
   int catch_up_alone(OpenFile& file);
   /// The same on all ranks at once, with the error on every rank.
   int catch_up_alone_together(OpenFile& file);
+  /// Tells the core where the number of records is, and what this rank has reached: for the end of the process.
+  void tell_at_exit(OpenFile& file) const;
   /// What this rank's independent puts made of the number of records, where the driver does not know yet.
   std::int64_t alone() const { return alone_.records; }
 
@@ -58,7 +60,6 @@ class RecordCount {
 
  private:
   int put_in_header(OpenFile& file, std::int64_t records);
-  void tell_at_exit(OpenFile& file) const;
 
   std::int64_t agreed_ = 0;
   std::int64_t written_ = 0;  // of that, what is in the header

@@ -119,8 +119,9 @@ void print_others(const json& file) {
 std::string on_file_system(const json& file) {
   const std::string name = file.value("file_system", "");
   if (name.empty()) return "";
-  return " on " + name + (file.value("fills_holes", false) ? "; blocks put in part may be completed"
-                                                           : "; blocks put in part are written run by run");
+  return " on " + name +
+         (file.value("fills_holes", false) ? "; blocks put in part may be completed"
+                                           : "; blocks put in part are written run by run");
 }
 
 void print_file(const json& file) {
@@ -148,7 +149,8 @@ void print_file(const json& file) {
   line("settings", text_of(file.at("settings")));
   line("layout",
        fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")), on_file_system(file)));
+                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")),
+                   on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

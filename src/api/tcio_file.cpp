@@ -82,8 +82,8 @@ Status File::write_past(std::int64_t offset, const void* data, std::int64_t byte
   return core_->write({&put, 1});
 }
 
-// A piece that an edge cuts goes past level 1 as a whole: an element of it would else be put half now, half when level
-// 1 moves on.
+// A piece that an edge cuts goes past level 1 as a whole: an element of it would else be put half now, half
+// when level 1 moves on.
 Status File::write_at(std::int64_t offset, const void* data, std::int64_t bytes) {
   if (bytes == 0) return {};
   if (Status status = begin_writing({offset, offset + bytes}); !status.ok()) return status;

@@ -96,8 +96,8 @@ class File final : public Holder {
   Level1 level1_;
   PendingReads reads_;
   EarlyReads early_;
-  bool remembers_;     // other ranks may write what was read early
-  bool wrote_ = false;  // since all met
+  bool remembers_;           // other ranks may write what was read early
+  bool wrote_ = false;       // since all met
   std::int64_t past_bytes_;  // writes and reads of at least so many bytes gain nothing from level 1
   std::int64_t position_ = 0;
   std::int64_t end_ = 0;  // of what this rank wrote since the last flush

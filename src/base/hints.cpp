@@ -31,9 +31,9 @@ struct TimeField {
 };
 struct Ignored {};
 
-using Field =
-    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                 Metadata Settings::*, FillHoles Settings::*, BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
+using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                           Metadata Settings::*, FillHoles Settings::*, BytesField, CountField, TimeField,
+                           std::string Settings::*, Ignored>;
 
 /// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
 /// where it is the one name of its field.
@@ -194,12 +194,10 @@ constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::a
                                    Word<StorageKind>{"failing", StorageKind::failing}};
 constexpr std::array metadata_words{Word<Metadata>{"collective", Metadata::collective},
                                     Word<Metadata>{"independent", Metadata::independent}};
-constexpr std::array fill_words{Word<FillHoles>{"automatic", FillHoles::automatic},
-                                Word<FillHoles>{"auto", FillHoles::automatic},
-                                Word<FillHoles>{"enable", FillHoles::enable},
-                                Word<FillHoles>{"on", FillHoles::enable},
-                                Word<FillHoles>{"disable", FillHoles::disable},
-                                Word<FillHoles>{"off", FillHoles::disable}};
+constexpr std::array fill_words{
+    Word<FillHoles>{"automatic", FillHoles::automatic}, Word<FillHoles>{"auto", FillHoles::automatic},
+    Word<FillHoles>{"enable", FillHoles::enable},       Word<FillHoles>{"on", FillHoles::enable},
+    Word<FillHoles>{"disable", FillHoles::disable},     Word<FillHoles>{"off", FillHoles::disable}};
 constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
                                 Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
 

@@ -184,7 +184,7 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     }
     if (flushed.ok()) {
       flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
-                        : run->run(agreed[kFirst], agreed_shift);
+                                        : run->run(agreed[kFirst], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
@@ -317,8 +317,8 @@ Status CoreFile::close(std::int64_t* least) {
   if (least != nullptr) *least = values[kLeast];
   if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.reported_path, s.options.driver, s.settings, s.file, s.layout.stripe_bytes(),
-                      s.layout.round_bytes()};
+    ReportFacts facts{s.reported_path, s.options.driver,        s.settings,
+                      s.file,         s.layout.stripe_bytes(), s.layout.round_bytes()};
     if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());
     }

@@ -42,7 +42,7 @@ struct FileOptions {
   bool needs_handle = false;       ///< CoreFile::handle is asked for
   bool needs_descriptor = false;   ///< CoreFile::descriptor is asked for, also in strict mode
   Status elsewhere;  ///< how what all ranks have done before stands on this rank: a failure fails the open
-  bool settings_shared = false;    ///< by share_settings, before
+  bool settings_shared = false;        ///< by share_settings, before
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
                                        ///< was noted: it is that file which is served
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
@@ -92,11 +92,12 @@ class CoreFile {
   bool commits() const;
   bool holds() const;
   /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
-  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes of
-  /// all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not write, or the
-  /// ranks share no memory, the number stays.
+  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes
+  /// of all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not
+  /// write, or the ranks share no memory, the number stays.
   void count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone);
-  /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the node keeps.
+  /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the
+  /// node keeps.
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
@@ -136,9 +137,9 @@ class CoreFile {
   Status close(std::int64_t* least = nullptr);
 
   MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was asked
-                            ///< for; the handle's view stays bytes at 0
-  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
+  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was
+                            ///< asked for; the handle's view stays bytes at 0
+  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
   int rank() const;
   int ranks() const;
   int nodes() const;

@@ -188,8 +188,8 @@ Status CoreFile::State::start_keeping() {
                             .ok())
       counts = {};
     try {
-      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters, std::move(counts), t,
-                                             t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
+      behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters,
+                                             std::move(counts), t, t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }

@@ -56,8 +56,8 @@ Status KeptOnNode::create(NodeSet& nodes, const Settings& settings, const Layout
   try {
     std::shared_ptr<SegmentMemory> memory;
     if (Status leased = nodes.lease_segments(bytes, count, memory); !leased.ok()) return leased;
-    memory->claim = MemoryClaim(MemoryClaim::Kind::keeping,
-                                static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
+    memory->claim =
+        MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
     out.reset(new KeptOnNode(std::move(memory), count, t.local_ranks, t.local_rank, path, file));
     out->most_ = most_of_small_call(settings);
     out->counters_ = &counters;

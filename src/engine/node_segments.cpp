@@ -129,8 +129,8 @@ class NodeSegments::Held {
   int segment_;
 };
 
-/// Runs of the journal, while what they stand for is changed in a segment that is locked. Where a source throws,
-/// they are not kept any more.
+/// Runs of the journal, while what they stand for is changed in a segment that is locked. Where a source
+/// throws, they are not kept any more.
 class NodeSegments::Changing {
  public:
   Changing(NodeSegments& of, int segment, std::span<const Run> runs) : of_(of), segment_(segment) {
@@ -272,8 +272,8 @@ void NodeSegments::rebuild() {
   }
 }
 
-// Somebody died while he filled or wrote it. What he had marked is there, but for what he was changing; the sum may
-// not be. A journal's runs lie in segments that its rank has locked: this one's are of a dead rank.
+// Somebody died while he filled or wrote it. What he had marked is there, but for what he was changing; the
+// sum may not be. A journal's runs lie in segments that its rank has locked: this one's are of a dead rank.
 void NodeSegments::recover(int segment) {
   Segment& s = segments_[segment];
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -570,8 +570,8 @@ Status NodeSegments::write(int segment) {
   return status;
 }
 
-/// Calls f(index, runs, more) for the runs in each segment's range, which are in the journal; more() takes the next
-/// ones of the same range.
+/// Calls f(index, runs, more) for the runs in each segment's range, which are in the journal; more() takes
+/// the next ones of the same range.
 template <class F>
 void NodeSegments::walk(Cursor& cursor, F&& f) {
   const std::span<Run> batch(journal().runs);
@@ -585,8 +585,8 @@ void NodeSegments::walk(Cursor& cursor, F&& f) {
   }
 }
 
-// Lets go of a segment after something was put into it. Where it cannot be written, the bytes stay, and who drains
-// next hears of it.
+// Lets go of a segment after something was put into it. Where it cannot be written, the bytes stay, and who
+// drains next hears of it.
 void NodeSegments::finish(int segment) {
   const Held held(*this, segment);
   journal().cut.store(0, std::memory_order_release);
@@ -596,8 +596,8 @@ void NodeSegments::finish(int segment) {
 Status NodeSegments::put(const Put& put) {
   stop_passing();
   Status status;
-  // An element that an edge cuts goes into two segments. The first is held until the second has its part, where that
-  // is to be had without waiting.
+  // An element that an edge cuts goes into two segments. The first is held until the second has its part,
+  // where that is to be had without waiting.
   Held before(*this);
   Journal& journal = this->journal();
   struct Uncut {

@@ -27,8 +27,8 @@ namespace forebay {
 ///
 /// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
 /// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
-/// it. A rank that dies in there leaves the lock to the next one, and a journal of what it was changing, which is
-/// not kept any more then: what was half copied is neither old nor new.
+/// it. A rank that dies in there leaves the lock to the next one, and a journal of what it was changing,
+/// which is not kept any more then: what was half copied is neither old nor new.
 ///
 /// Ranks that fill the same segments are at different places, so that segments give way half full. One that
 /// goes with many small holes in it is read, completed and written whole, where the caller allows it and
@@ -77,8 +77,8 @@ class NodeSegments {
   /// Drains what is too old, now and then.
   void drain_overdue();
 
-  /// Drains with what a signal handler may do, also in the middle of a put. Of a segment that another rank has
-  /// locked for long, that rank writes it. False: not all could be written.
+  /// Drains with what a signal handler may do, also in the middle of a put. Of a segment that another rank
+  /// has locked for long, that rank writes it. False: not all could be written.
   bool write_out_in_signal(int fd) noexcept;
   /// The same for bytes that go past the segments, within one segment's range.
   bool write_past_in_signal(int fd, Piece piece) noexcept;

@@ -1,5 +1,5 @@
-// The list of threads, the gate between them, and signals that wait. All but the first entry of a thread is what a
-// signal handler may do.
+// The list of threads, the gate between them, and signals that wait. All but the first entry of a thread is
+// what a signal handler may do.
 #include "engine/section.hpp"
 
 #include <linux/membarrier.h>
@@ -49,7 +49,8 @@ bool can_order_threads() {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-// Every store that another thread has made is seen after this, and every thread sees what this one has stored.
+// Every store that another thread has made is seen after this, and every thread sees what this one has
+// stored.
 void order_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
@@ -67,7 +68,8 @@ std::atomic<Section::Thread*>& Section::threads() noexcept {
   return first;
 }
 
-// Entries are never freed, since somebody may be looking through them; one of a thread that ended is used again.
+// Entries are never freed, since somebody may be looking through them; one of a thread that ended is used
+// again.
 Section::Thread& Section::enlist() noexcept {
   static Thread crowd;  // without memory: threads that share it may be taken for each other
   static pthread_key_t key;
@@ -113,8 +115,7 @@ bool Section::note(int number, void (*handler)(int)) noexcept {
     noted_at = now;
     const itimerval timer{{}, {0, std::chrono::microseconds(kMostInSection).count()}};
     ::setitimer(ITIMER_REAL, &timer, nullptr);
-  } else if (self->noted.load() != 0 &&
-             Clock::duration(now - noted_at.load()) > kMostInSection * 3 / 4) {
+  } else if (self->noted.load() != 0 && Clock::duration(now - noted_at.load()) > kMostInSection * 3 / 4) {
     return false;
   }
   on_leaving = handler;

@@ -1,8 +1,9 @@
 // Where the end of the process must not catch a thread: in the middle of what would be written out then.
 //
-// A signal that arrives in a section of its own thread is noted, and handled when the section is left. A thread
-// that ends the process while another is in a section waits for that one, and keeps it from the next: a gate.
-// Entering costs a store and a load; who closes the gate pays for the order between threads, with membarrier(2).
+// A signal that arrives in a section of its own thread is noted, and handled when the section is left. A
+// thread that ends the process while another is in a section waits for that one, and keeps it from the next:
+// a gate. Entering costs a store and a load; who closes the gate pays for the order between threads, with
+// membarrier(2).
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@ class Section {
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
 
-  // Sections nest. They are short: no message, and no other rank, is waited for in one, unless it is in the middle
-  // of a copy or a write of its own.
+  // Sections nest. They are short: no message, and no other rank, is waited for in one, unless it is in the
+  // middle of a copy or a write of its own.
   static void enter() noexcept {
     Thread& t = thread();
     t.depth.store(t.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -38,8 +39,8 @@ class Section {
 
   // For signal handlers, of a thread that is in a section:
 
-  /// `number` is handled by `handler` when the section is left. False: it was noted so long ago already that the
-  /// section must be stuck. A timer sends SIGALRM by then, for which the caller has a handler.
+  /// `number` is handled by `handler` when the section is left. False: it was noted so long ago already that
+  /// the section must be stuck. A timer sends SIGALRM by then, for which the caller has a handler.
   static bool note(int number, void (*handler)(int)) noexcept;
   /// The first signal of the process that was noted; 0: none.
   static int noted() noexcept;

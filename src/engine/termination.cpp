@@ -117,7 +117,8 @@ void take_signals() {
     if ((old.sa_flags & SA_SIGINFO) != 0) {
       const auto at = static_cast<std::size_t>(number);
       // Where another library calls this one already, that has come later.
-      if (old.sa_sigaction == handle || old.sa_sigaction == foreign[at] || others[at].load() != nullptr) continue;
+      if (old.sa_sigaction == handle || old.sa_sigaction == foreign[at] || others[at].load() != nullptr)
+        continue;
       if (!is_of_another_library(old.sa_sigaction)) {
         foreign[at] = old.sa_sigaction;
         continue;

@@ -12,12 +12,13 @@ struct Ending {
 /// Whoever holds such bytes. What would be written out is changed in a Section only.
 class Holder {
  public:
-  /// Writes what is held, by itself: the process is about to end, and no other rank may be waited for. Called while no thread of the process is in a Section, where
-  /// that could be had in time, and perhaps more than once.
+  /// Writes what is held, by itself: the process is about to end, and no other rank may be waited for. Called
+  /// while no thread of the process is in a Section, where that could be had in time, and perhaps more than
+  /// once.
   virtual void write_out(Ending ending) noexcept = 0;
 
-  /// In MPI_Finalize, after all holders of this rank were written out: begins what the ranks of a file do together,
-  /// and ends it.
+  /// In MPI_Finalize, after all holders of this rank were written out: begins what the ranks of a file do
+  /// together, and ends it.
   virtual void begin_meeting() noexcept {}
   virtual void end_meeting() noexcept {}
 

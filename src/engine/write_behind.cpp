@@ -38,7 +38,7 @@ constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
 constexpr int kFewCalls = 4;
-constexpr auto kMostMeeting = std::chrono::seconds(20);
+constexpr auto kMostMeeting = std::chrono::seconds(60);
 constexpr std::int64_t kSmallCall = std::int64_t{256} << 10;
 
 }  // namespace
@@ -60,8 +60,7 @@ WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const
       counters_(counters),
       most_age_(std::chrono::seconds(settings.commit_seconds)),
       between_nodes_(between_nodes) {
-  // All ranks meet in MPI_Finalize, whoever keeps something then.
-  if (between_nodes_ != MPI_COMM_NULL) watch(*this);
+  watch(*this);  // in MPI_Finalize all ranks count, whoever keeps something then
 }
 
 WriteBehind::~WriteBehind() {
@@ -121,13 +120,18 @@ bool WriteBehind::raise_count(std::int64_t whole) noexcept {
 }
 
 void WriteBehind::write_out(Ending ending) noexcept {
-  if (pool.empty() || written_out_) return;
+  if (ending.orderly) counts.finishes();
+  if (pool.empty() || written_out_) {
+    if (ending.orderly && !raise_count(counts.whole())) say_not_written(path_.c_str());
+    return;
+  }
   if (!ending.in_signal) {
     try {
       Status status = write_all(storage_);
       if (status.ok()) {
         clear_pool();
-        if (!raise_count(counts.whole(ending.orderly))) status = from_errno(errno, "cannot write the number of records of " + path_);
+        if (!raise_count(counts.whole()))
+          status = from_errno(errno, "cannot write the number of records of " + path_);
       }
       if (!status.ok()) warn_once("as the program ended: " + status.message());
       return;
@@ -135,20 +139,21 @@ void WriteBehind::write_out(Ending ending) noexcept {
     }
   }
   // A thread may be walking the requests, and cannot be waited for.
-  const bool well = !(in_use_ && Section::crowded()) && write_out_in_signal(file_.descriptor(), file_.system().local, pool);
+  const bool well =
+      !(in_use_ && Section::crowded()) && write_out_in_signal(file_.descriptor(), file_.system().local, pool);
   if (well) {
     written_out_ = true;
     counts.written();
   }
-  if (!well || !raise_count(counts.whole(ending.orderly))) say_not_written(path_.c_str());
+  if (!well || !raise_count(counts.whole())) say_not_written(path_.c_str());
 }
 
 void WriteBehind::begin_meeting() noexcept {
   if (between_nodes_ == MPI_COMM_NULL) return;
   const bool well = pool.empty() || written_out_;
   met_ = {well ? 0 : -1, counts.together(), ~counts.alone()};
-  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN, between_nodes_,
-                     &meeting_) != MPI_SUCCESS)
+  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN,
+                     between_nodes_, &meeting_) != MPI_SUCCESS)
     meeting_ = MPI_REQUEST_NULL;
 }
 

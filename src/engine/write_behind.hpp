@@ -36,8 +36,8 @@ struct CountAtExit {
 
 class WriteBehind final : public Holder {
  public:
-  /// File, storage and counters outlive this. The file has a descriptor. `between_nodes`: of the file's ranks, where
-  /// these share no memory; else null.
+  /// File, storage and counters outlive this. The file has a descriptor. `between_nodes`: of the file's
+  /// ranks, where these share no memory; else null.
   WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path, Storage& storage,
               Counters& counters, NodeMemory end_counts, const Topology& topology, MPI_Comm between_nodes);
   ~WriteBehind() override;
@@ -66,8 +66,8 @@ class WriteBehind final : public Holder {
   int calls = 0;       ///< collective calls that are kept
   int rest = 0;        ///< so many collective calls more are not kept; the same on all ranks
   int patience = 1;    ///< how many that will be after the next conflict
-  CountAtExit count;    ///< but for its value
-  EndCounts counts;     ///< which is made of these
+  CountAtExit count;   ///< but for its value
+  EndCounts counts;    ///< which is made of these
 
  private:
   Status write_all(Storage& storage);

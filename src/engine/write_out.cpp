@@ -33,7 +33,8 @@ struct Out {
     well = well && pwrite_all(fd, {at, buffer.data(), used});
     used = 0;
   }
-  // Pieces begin with an element, and an element has 1, 2, 4 or 8 bytes: no write begins in the middle of one.
+  // Pieces begin with an element, and an element has 1, 2, 4 or 8 bytes: no write begins in the middle of
+  // one.
   void add(Run run) {
     if (used > 0 && (run.file != at + used || run.length > kBuffer - used)) flush();
     while (run.length > 0) {
@@ -92,8 +93,8 @@ void store_all(std::byte*& to, const std::byte*& from, std::int64_t& length) {
     reinterpret_cast<volatile Place*>(to)->word = load<Word>(from);
 }
 
-// From an element's begin on each element becomes new by one store, whatever comes in between: a kill, or somebody
-// who reads.
+// From an element's begin on each element becomes new by one store, whatever comes in between: a kill, or
+// somebody who reads.
 void copy_elements(const std::byte* from, std::byte* to, std::int64_t length) {
   store_all<std::uint64_t>(to, from, length);
   store_all<std::uint32_t>(to, from, length);
@@ -101,8 +102,8 @@ void copy_elements(const std::byte* from, std::byte* to, std::int64_t length) {
   store_all<std::uint8_t>(to, from, length);
 }
 
-// The file must reach so far before its pages are touched. It is never made shorter than another rank has made it,
-// and no byte of it is written for that.
+// The file must reach so far before its pages are touched. It is never made shorter than another rank has
+// made it, and no byte of it is written for that.
 bool lengthen(int fd, std::int64_t end) {
   struct stat info{};
   if (::fstat(fd, &info) != 0) return false;

@@ -88,10 +88,9 @@ void StoredFile::drop_descriptor() {
 
 // A name that means one file only, on a file system where MPI-IO could do nothing that open(2) does not.
 bool StoredFile::by_name(const Request& request, const Settings& settings) const {
-  const bool posix =
-      settings.storage == StorageKind::automatic || settings.storage == StorageKind::posix;
-  constexpr int more_than_open = MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL |
-                                 MPI_MODE_APPEND;
+  const bool posix = settings.storage == StorageKind::automatic || settings.storage == StorageKind::posix;
+  constexpr int more_than_open =
+      MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
   return posix && !request.needs_handle && request.opened == nullptr && !may_have_prefix(request.path) &&
          (request.amode & more_than_open) == 0;
 }
@@ -252,8 +251,8 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   // A hole is completed with what the file holds there, and written again: what another rank has written, and
   // this one does not see yet, would be lost. The ranks of one machine that use one mount share its pages.
   coherent_ = told && (nodes == 1 || coherent);
-  fills_holes_ = settings.fill_holes == FillHoles::enable ||
-                 (settings.fill_holes == FillHoles::automatic && coherent_);
+  fills_holes_ =
+      settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
   posix_ = posix;
   if (!posix) {
     if (Status status = go_through_mpi(comm); !status.ok()) return status;

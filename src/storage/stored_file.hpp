@@ -34,7 +34,8 @@ class StoredFile {
     MPI_Info info = MPI_INFO_NULL;
     bool needs_handle = false;      ///< MPI-IO opens it in any case
     bool needs_descriptor = false;  ///< wanted for the end of the process
-    const BeforeOpen* opened = nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
+    const BeforeOpen* opened =
+        nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
   };
 
   StoredFile() = default;
@@ -60,8 +61,6 @@ class StoredFile {
   void give_up();
 
   Storage& storage() { return *storage_; }
-  /// Opens and closes what settle() gave, in one step; null before and after.
-  bool is_open() const { return storage_ != nullptr; }
 
   /// Null unless it was asked for, or storage is MPI-IO.
   MPI_File handle() const { return handle_.get(); }

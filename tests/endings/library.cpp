@@ -28,8 +28,8 @@ std::vector<std::uint8_t> elements(std::size_t array, int step, int rank, int ra
   const auto size = static_cast<std::size_t>(kElementBytes[array]);
   std::vector<std::uint8_t> bytes(kWidth * size);
   for (int i = 0; i < kWidth; ++i)
-    std::memcpy(&bytes[static_cast<std::size_t>(i) * size], value_of(array, step, column_of(array, rank, i, ranks)).data(),
-                size);
+    std::memcpy(&bytes[static_cast<std::size_t>(i) * size],
+                value_of(array, step, column_of(array, rank, i, ranks)).data(), size);
   return bytes;
 }
 
@@ -47,7 +47,8 @@ class PnetCDF final : public Library {
   void create(const std::string& path, Facts& facts) override {
     rank_ = rank_of_world(), ranks_ = facts.ranks, rows_ = facts.rows;
     int time = 0, row = 0, x = 0;
-    check(ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file_), "create");
+    check(ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file_),
+          "create");
     check(ncmpi_def_dim(file_, "time", NC_UNLIMITED, &time), "time");
     check(ncmpi_def_dim(file_, "row", rows_, &row), "row");
     check(ncmpi_def_dim(file_, "x", kWidth * ranks_, &x), "x");
@@ -58,8 +59,10 @@ class PnetCDF final : public Library {
     if (facts.prefilled != 0) {
       const std::vector<std::uint8_t> ones(static_cast<std::size_t>(8 * rows_ * kWidth * ranks_), 0xff);
       const MPI_Offset start[] = {0, 0}, count[] = {rank_ == 0 ? rows_ : 0, rank_ == 0 ? kWidth * ranks_ : 0};
-      check(ncmpi_put_vara_int_all(file_, blocks_, start, count, reinterpret_cast<const int*>(ones.data())), "fill");
-      check(ncmpi_put_vara_double_all(file_, mixed_, start, count, reinterpret_cast<const double*>(ones.data())),
+      check(ncmpi_put_vara_int_all(file_, blocks_, start, count, reinterpret_cast<const int*>(ones.data())),
+            "fill");
+      check(ncmpi_put_vara_double_all(file_, mixed_, start, count,
+                                      reinterpret_cast<const double*>(ones.data())),
             "fill");
     }
     check(ncmpi_sync(file_), "sync");
@@ -90,8 +93,9 @@ class PnetCDF final : public Library {
       std::memcpy(&values[static_cast<std::size_t>(i)], &mixed[static_cast<std::size_t>(at) * 8], 8);
     }
     for (std::size_t i = 0; i < places.size(); i += 2) starts.push_back(&places[i]);
-    check(independent_ ? ncmpi_put_varn_double(file_, mixed_, kWidth, starts.data(), nullptr, values.data())
-                       : ncmpi_put_varn_double_all(file_, mixed_, kWidth, starts.data(), nullptr, values.data()),
+    check(independent_
+              ? ncmpi_put_varn_double(file_, mixed_, kWidth, starts.data(), nullptr, values.data())
+              : ncmpi_put_varn_double_all(file_, mixed_, kWidth, starts.data(), nullptr, values.data()),
           "put mixed");
   }
 
@@ -146,7 +150,8 @@ class Hdf5 final : public Library {
       const auto values = elements(a, step, rank_, ranks_);
       const hid_t space = H5Dget_space(sets_[a]);
       const bool together = a == kBlocks;
-      const hsize_t start[] = {static_cast<hsize_t>(step % rows_), static_cast<hsize_t>(column_of(a, rank_, 0, ranks_))};
+      const hsize_t start[] = {static_cast<hsize_t>(step % rows_),
+                               static_cast<hsize_t>(column_of(a, rank_, 0, ranks_))};
       const hsize_t stride[] = {1, static_cast<hsize_t>(together ? 1 : ranks_)}, count[] = {1, kWidth};
       H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, nullptr);
       const hid_t memory = H5Screate_simple(2, count, nullptr);
@@ -190,8 +195,8 @@ void for_each_piece(const Facts& facts, int step, int rank, F&& f) {
       continue;
     }
     for (int i = 0; i < kWidth; ++i)
-      f(row + std::int64_t{each} * column_of(a, rank, i, facts.ranks), &values[static_cast<std::size_t>(i * each)],
-        std::int64_t{each});
+      f(row + std::int64_t{each} * column_of(a, rank, i, facts.ranks),
+        &values[static_cast<std::size_t>(i * each)], std::int64_t{each});
   }
 }
 
@@ -199,11 +204,13 @@ class Tcio final : public Library {
  public:
   void create(const std::string& path, Facts& facts) override {
     rank_ = rank_of_world();
-    require(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_CREATE | TCIO_RDWR, MPI_INFO_NULL, &file_) == TCIO_SUCCESS,
+    require(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_CREATE | TCIO_RDWR, MPI_INFO_NULL, &file_) ==
+                TCIO_SUCCESS,
             "tcio_open");
     place_arrays(facts);
     if (facts.prefilled != 0 && rank_ == 0) {
-      const std::int64_t bytes = facts.arrays[kTriples].offset + facts.arrays[kTriples].row_bytes * facts.rows;
+      const std::int64_t bytes =
+          facts.arrays[kTriples].offset + facts.arrays[kTriples].row_bytes * facts.rows;
       const std::vector<std::uint8_t> ones(static_cast<std::size_t>(bytes), 0xff);
       require(tcio_write_at(file_, 0, ones.data(), bytes) == TCIO_SUCCESS, "fill");
     }
@@ -232,7 +239,8 @@ class File final : public Library {
     file_.emplace(MPI_COMM_WORLD, path, FOREBAY_RDWR | FOREBAY_CREATE);
     place_arrays(facts);
     if (facts.prefilled != 0) {
-      const std::int64_t bytes = facts.arrays[kTriples].offset + facts.arrays[kTriples].row_bytes * facts.rows;
+      const std::int64_t bytes =
+          facts.arrays[kTriples].offset + facts.arrays[kTriples].row_bytes * facts.rows;
       const std::vector<std::uint8_t> ones(rank_ == 0 ? static_cast<std::size_t>(bytes) : 0, 0xff);
       file_->put({.offset = 0}, std::span(ones));
     }
@@ -242,10 +250,11 @@ class File final : public Library {
   void put(int step) override {
     forebay::Puts puts;
     std::vector<std::vector<std::uint8_t>> kept;
-    for_each_piece(facts_, step, rank_, [&](std::int64_t offset, const std::uint8_t* data, std::int64_t bytes) {
-      kept.emplace_back(data, data + bytes);
-      puts.add({.offset = offset}, std::span<const std::uint8_t>(kept.back()));
-    });
+    for_each_piece(facts_, step, rank_,
+                   [&](std::int64_t offset, const std::uint8_t* data, std::int64_t bytes) {
+                     kept.emplace_back(data, data + bytes);
+                     puts.add({.offset = offset}, std::span<const std::uint8_t>(kept.back()));
+                   });
     if (independent_)
       file_->put(puts);
     else

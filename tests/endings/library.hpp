@@ -11,7 +11,8 @@ namespace endings {
 class Library {
  public:
   virtual ~Library() = default;
-  /// Collective. Creates the file, prefilled and synced where that is wanted, and fills in where its arrays lie.
+  /// Collective. Creates the file, prefilled and synced where that is wanted, and fills in where its arrays
+  /// lie.
   virtual void create(const std::string& path, Facts& facts) = 0;
   virtual void put(int step) = 0;
   /// Collective, or by this rank alone where the library has that and `alone`.

@@ -1,5 +1,5 @@
-// What every rank puts where, and what may be found there afterwards: for the program that ends and for the one that
-// checks.
+// What every rank puts where, and what may be found there afterwards: for the program that ends and for the
+// one that checks.
 #pragma once
 
 #include <array>
@@ -54,10 +54,12 @@ inline int column_of(std::size_t array, int rank, int i, int ranks) {
   return array == kBlocks ? rank * kWidth + i : i * ranks + rank;
 }
 
-/// The bytes of an element: none of them 0 or 0xff, so that no mixture with what was there before looks whole.
+/// The bytes of an element: none of them 0 or 0xff, so that no mixture with what was there before looks
+/// whole.
 inline std::array<std::uint8_t, kMostBytes> value_of(std::size_t array, int step, int column) {
   std::array<std::uint8_t, kMostBytes> bytes{};
-  std::uint64_t mix = array * 1000003 + static_cast<std::uint64_t>(step) * 131071 + static_cast<std::uint64_t>(column);
+  std::uint64_t mix =
+      array * 1000003 + static_cast<std::uint64_t>(step) * 131071 + static_cast<std::uint64_t>(column);
   for (std::uint8_t& byte : bytes) {
     mix = mix * 6364136223846793005ULL + 1442695040888963407ULL;
     byte = static_cast<std::uint8_t>(1 + (mix >> 33) % 254);

@@ -1,8 +1,9 @@
-// A program that ends before its file is closed, in one of many ways at a random moment; and the check of what it left.
+// A program that ends before its file is closed, in one of many ways at a random moment; and the check of
+// what it left.
 //   endings_program run LIBRARY FOLDER HOW SEED [independent] [prefill] [thread] [putter]
 //   endings_program check FOLDER
-// thread: another thread than the one that puts ends the process. putter: a thread of its own puts, which blocks all
-// signals, and in some runs is gone by then. HOW "close" and "finalize" come to an end.
+// thread: another thread than the one that puts ends the process. putter: a thread of its own puts, which
+// blocks all signals, and in some runs is gone by then. HOW "close" and "finalize" come to an end.
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -191,8 +192,8 @@ class Check {
     std::printf(", begun");
     for (const std::int64_t b : begun_) std::printf(" %lld", static_cast<long long>(b));
     std::printf(", records %lld, new %lld, old %lld, cut by a page's edge %lld, wrong %lld\n",
-                static_cast<long long>(records_), static_cast<long long>(fresh_), static_cast<long long>(old_),
-                static_cast<long long>(cut_), static_cast<long long>(wrong_));
+                static_cast<long long>(records_), static_cast<long long>(fresh_),
+                static_cast<long long>(old_), static_cast<long long>(cut_), static_cast<long long>(wrong_));
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -212,7 +213,8 @@ class Check {
     Element got{};
     for (std::size_t k = 0; k < size && static_cast<std::size_t>(at) + k < file_.size(); ++k)
       got[k] = static_cast<std::uint8_t>(file_[static_cast<std::size_t>(at) + k]);
-    if (facts_.library == "pnetcdf") std::reverse(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(size));
+    if (facts_.library == "pnetcdf")
+      std::reverse(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(size));
     const auto is = [&](const Element& value) { return std::memcmp(got.data(), value.data(), size) == 0; };
 
     const std::int64_t promised = promised_[static_cast<std::size_t>(rank)];
@@ -235,9 +237,11 @@ class Check {
       ++cut_;
       return;
     }
-    wrong("array %zu, row %d, rank %d, element %d: %02x%02x%02x%02x… is neither old nor new (promised %lld, begun %lld)\n",
-          a, row, rank, i, got[0], got[1], got[2], got[3], static_cast<long long>(promised),
-          static_cast<long long>(begun));
+    wrong(
+        "array %zu, row %d, rank %d, element %d: %02x%02x%02x%02x… is neither old nor new (promised %lld, "
+        "begun %lld)\n",
+        a, row, rank, i, got[0], got[1], got[2], got[3], static_cast<long long>(promised),
+        static_cast<long long>(begun));
   }
 
   void count_records() {
@@ -245,7 +249,8 @@ class Check {
       records_ = records_ << 8 | static_cast<std::uint8_t>(file_[k]);
     const auto some = missing_.lower_bound(0);
     if (facts_.prefilled == 0 && some != missing_.end() && *some < records_)
-      wrong("the header counts %lld records, and the %d. lacks a rank's part\n", static_cast<long long>(records_), *some + 1);
+      wrong("the header counts %lld records, and the %d. lacks a rank's part\n",
+            static_cast<long long>(records_), *some + 1);
     const std::int64_t least =
         std::min<std::int64_t>(facts_.rows, *std::min_element(promised_.begin(), promised_.end()));
     if (facts_.counts_puts != 0 && records_ < least)

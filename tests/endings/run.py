@@ -81,11 +81,13 @@ def play(args, seed):
     command = [args.mpiexec, "-n", str(args.ranks), args.forebay, "run", args.program, "run", run["library"], folder,
                run["how"], str(seed)]
     command += [word for word in ("independent", "prefill") if run[word]] + run["who"].split()
+    # HDF5's own exit handler waits for the other ranks, with the stock library as well.
+    waits = run["library"] == "hdf5" and run["how"] == "exit"
     started = time.time()
     with open(folder + "/output", "w+", encoding="utf-8", errors="replace") as output:
         job = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
         try:
-            status = job.wait(timeout=args.patience)
+            status = job.wait(timeout=8 if waits else args.patience)
         except subprocess.TimeoutExpired:
             status = 124
             job.terminate()
@@ -96,7 +98,7 @@ def play(args, seed):
         text = output.read()
     checked = subprocess.run([args.program, "check", folder], capture_output=True, text=True, check=False)
     wrong = []
-    if status == 124:
+    if status == 124 and not waits:
         wrong.append(f"it did not end within {args.patience} s")
     if checked.returncode != 0:
         wrong.append(checked.stdout.strip() or f"the check ended with {checked.returncode}")

@@ -243,8 +243,7 @@ void different_files() {
 }
 
 int descriptors() {
-  return static_cast<int>(
-      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+  return static_cast<int>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
 void one_descriptor() {
@@ -326,7 +325,8 @@ void none_left() {
       Opened file = open_as(way, "none.dat", "");
       const std::string& text = file.status.message();
       CHECK(!file.status.ok());
-      check(text.find("Too many open files") != std::string::npos && text.find("ulimit -n") != std::string::npos,
+      check(text.find("Too many open files") != std::string::npos &&
+                text.find("ulimit -n") != std::string::npos,
             "the reason", __LINE__, text);
       for (const int each : taken) ::close(each);
       setrlimit(RLIMIT_NOFILE, &before);
