@@ -9,6 +9,7 @@
 
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
+#include "engine/indispensable.hpp"
 #include "engine/node_share.hpp"
 #include "engine/order_check.hpp"
 
@@ -139,7 +140,8 @@ Status CoreFile::State::flush_segments() {
     status = {Code::no_memory, "no memory to write what is kept of " + options.path};
   }
   if (settings.check == Check::order) {
-    const OrderConflicts found = find_order_conflicts(share ? &*share : nullptr, comm.get());
+    OrderConflicts found;
+    indispensable([&] { found = find_order_conflicts(share ? &*share : nullptr, comm.get()); });
     if (found.bytes > 0 && counters.order_conflicts == 0 && mpi::rank(comm.get()) == 0)
       warn_once("forebay_check=order: ranks of several nodes wrote the same bytes of " + options.path +
                 " without a flush between, the first in [" + std::to_string(found.first.begin) + ", " +

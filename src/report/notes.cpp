@@ -72,6 +72,11 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
         what +
         "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
         "selection I/O is off (H5Pset_selection_io) or not possible (H5Pget_no_selection_io_cause).");
+  } else {
+    notes.push_back(what + library +
+                    "'s own driver, each by itself, as independent ones in strict mode do: "
+                    "there nothing could be merged, and the number of records is that driver's to keep. "
+                    "forebay_mode=commit (forebay run --mode commit) gathers them.");
   }
 }
 
@@ -135,6 +140,9 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
                     size_text(pool) + " a rank).");
   } else if (c.independent_writes > 0) {
     notes.push_back(what + "forebay_mode=commit (forebay run --mode commit) gathers them over calls.");
+  } else {
+    notes.push_back(
+        what + "each call leaves gaps in the file. forebay_mode=commit gathers the calls that fill them.");
   }
 }
 

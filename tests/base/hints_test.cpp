@@ -63,7 +63,7 @@ TEST(HintTable, EveryHintOfOursChangesItsSetting) {
     std::string value = "3";
     if (values == "on | off") value = "off";
     if (values.starts_with("strict")) value = "commit";
-    if (values.starts_with("automatic") || values.starts_with("independent"))
+    if (values.starts_with("automatic") || values.starts_with("independent") || values.starts_with("none"))
       value = values.substr(values.rfind(' ') + 1);
     if (values.starts_with("bytes")) value = "192k";
     if (values == "a path") value = "/tmp/a b";

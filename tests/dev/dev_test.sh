@@ -99,7 +99,10 @@ chown -R 12345:12345 "$theirs"
 (cd "$theirs" && ./dev shell -c 'touch build/root-release/object result.json')
 check "a result belongs to the owner of the checkout" is "$(stat -c %u "$theirs/result.json")" 12345
 check "so does what was built" is "$(stat -c %u "$theirs/build/root-release/object")" 12345
-SUDO_UID=23456 SUDO_GID=23456 "$dev" shell -c 'touch "$0"' "$outside/by-sudo"
+# Not in this checkout: its build folder would change hands under tests that look whose it is.
+mkdir -p "$work/of-root/.ci"
+cp "$dev" "$work/of-root/dev" && cp "$(dirname "$dev")"/.ci/private-root.sh "$work/of-root/.ci/"
+SUDO_UID=23456 SUDO_GID=23456 "$work/of-root/dev" shell -c 'touch "$0"' "$outside/by-sudo"
 check "under sudo it belongs to the caller" is "$(stat -c %u "$outside/by-sudo")" 23456
 
 # --- the next release has a root and builds of its own
