@@ -2,6 +2,7 @@
 #include "trust.hpp"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,12 +27,20 @@ bool is_unmapped(uid_t uid) {
 
 bool owner_is_fine(const struct stat& status, const Keeper& keeper) {
   const uid_t uid = status.st_uid;
-  return uid == 0 || uid == geteuid() || uid == keeper.owner || is_unmapped(uid);
+  if (uid == 0 || uid == geteuid() || uid == keeper.owner || is_unmapped(uid)) return true;
+  for (const auto& folder : keeper.above) {
+    if (uid == folder.owner) return true;
+  }
+  return false;
 }
 
 bool group_is_fine(const struct stat& status, const Keeper& keeper) {
   const gid_t gid = status.st_gid;
-  return keeper.any_group || gid == 0 || gid == getegid() || gid == keeper.group;
+  if (keeper.any_group || gid == 0 || gid == getegid() || gid == keeper.group) return true;
+  for (const auto& folder : keeper.above) {
+    if (gid == folder.group) return true;
+  }
+  return false;
 }
 
 bool is_fine(const struct stat& status, const Keeper& keeper, bool last) {
@@ -54,7 +63,19 @@ bool copy(char (&to)[PATH_MAX], const char* text) {
 Keeper keeper_of(const char* path) {
   struct stat status{};
   if (stat(path, &status) != 0) return {0, 0};
-  return {status.st_uid, status.st_gid};
+  Keeper keeper{status.st_uid, status.st_gid};
+  char place[PATH_MAX];
+  if (realpath(path, place) == nullptr) return keeper;
+  size_t others = 0;
+  for (char* slash = strrchr(place, '/'); slash != nullptr && slash != place; slash = strrchr(place, '/')) {
+    *slash = '\0';
+    if (stat(place, &status) != 0) break;
+    const bool writes = (status.st_mode & S_IWGRP) != 0;
+    if (status.st_uid == keeper.owner && status.st_gid == keeper.group) continue;
+    if (others < sizeof keeper.above / sizeof *keeper.above)
+      keeper.above[others++] = {status.st_uid, writes ? status.st_gid : 0};
+  }
+  return keeper;
 }
 
 Keeper keeper_of_named(const char* folder) {

@@ -11,10 +11,16 @@ namespace forebay::preload {
 struct Keeper {
   uid_t owner;
   gid_t group;
+  /// Of the folders on the way to it, where they are others; else root.
+  struct {
+    uid_t owner;
+    gid_t group;
+  } above[8] = {};
   bool any_group = false;  ///< the user named the place: who shares a group with him is his own matter
 };
 
-/// The owner and group of a file: who could replace that could do anything. Root where there is no such file.
+/// The owner and group of a file, and those of the folders on the way to it (as in somebody's checkout
+/// that root builds): who could replace that could do anything. Root where there is no such file.
 Keeper keeper_of(const char* path);
 /// For a folder that the user named: whoever made it.
 Keeper keeper_of_named(const char* folder);

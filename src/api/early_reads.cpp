@@ -1,4 +1,4 @@
-// Notes are folded as they come; what was written is put in order when it has doubled.
+// What was written is put in order when it has doubled.
 #include "api/early_reads.hpp"
 
 #include <algorithm>
@@ -14,30 +14,9 @@ constexpr std::size_t kFewWritten = 64;
 }  // namespace
 
 void EarlyReads::add(const Run& run) {
-  hull_ = notes_.empty()
-              ? Extent{run.file, run.file + run.length}
-              : Extent{std::min(hull_.begin, run.file), std::max(hull_.end, run.file + run.length)};
-  if (!notes_.empty()) {
-    Series& last = notes_.back();
-    const Run& first = last.first;
-    if (last.count == 1 && run.file == first.file + first.length &&
-        run.stream == first.stream + first.length) {
-      last.first.length += run.length;
-      return;
-    }
-    if (run.length == first.length) {
-      if (last.count == 1) {
-        last.file_step = run.file - first.file;
-        last.address_step = run.stream - first.stream;
-      }
-      if (run.file == first.file + last.count * last.file_step &&
-          run.stream == first.stream + last.count * last.address_step) {
-        ++last.count;
-        return;
-      }
-    }
-  }
-  notes_.push_back({run, 0, 0, 1});
+  hull_ = empty() ? Extent{run.file, run.file + run.length}
+                  : Extent{std::min(hull_.begin, run.file), std::max(hull_.end, run.file + run.length)};
+  reads_.add(run);
 }
 
 void EarlyReads::written(Extent range) {
@@ -77,20 +56,18 @@ Status EarlyReads::read_again(CoreFile& core, std::int64_t unit) {
     list.add(file, reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), length);
   };
   try {
-    for (const Series& note : notes_) {
-      for (std::int64_t i = 0; i < note.count; ++i) {
-        std::int64_t at = note.first.file + i * note.file_step;
-        const std::int64_t end = at + note.first.length;
-        const std::int64_t address = note.first.stream + i * note.address_step - at;
-        auto own = std::partition_point(written_.begin(), written_.end(),
-                                        [&](const Extent& e) { return e.end <= at; });
-        for (; own != written_.end() && own->begin < end; ++own) {
-          read(at, address + at, own->begin - at);
-          at = std::max(at, own->end);
-        }
-        read(at, address + at, end - at);
+    reads_.for_each([&](const Run& run) {
+      std::int64_t at = run.file;
+      const std::int64_t end = run.file + run.length;
+      const std::int64_t address = run.stream - run.file;
+      auto own = std::partition_point(written_.begin(), written_.end(),
+                                      [&](const Extent& e) { return e.end <= at; });
+      for (; own != written_.end() && own->begin < end; ++own) {
+        read(at, address + at, own->begin - at);
+        at = std::max(at, own->end);
       }
-    }
+      read(at, address + at, end - at);
+    });
     if (status.ok()) status = list.fill(core, false);
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory to read " + core.path()};

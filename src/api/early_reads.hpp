@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "api/folded_runs.hpp"
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
 #include "request/run.hpp"
 
 namespace forebay::tcio {
 
-/// Notes of reads, regular series of them as one, and of what this rank wrote over them since: that they must
-/// not get.
+/// Notes of reads, and of what this rank wrote over them since: that they must not get.
 class EarlyReads {
  public:
-  bool empty() const { return notes_.empty(); }
+  bool empty() const { return reads_.empty(); }
   Extent hull() const { return hull_; }
   /// `run.stream` is the address. Throws std::bad_alloc.
   void add(const Run& run);
@@ -27,14 +27,9 @@ class EarlyReads {
   void clear() { *this = {}; }
 
  private:
-  struct Series {
-    Run first;
-    std::int64_t file_step, address_step, count;
-  };
-
   void merge_written();
 
-  std::vector<Series> notes_;
+  FoldedRuns reads_;
   Extent hull_;
   std::vector<Extent> written_;
   std::size_t merged_ = 0;  // so many of them ascend and are apart

@@ -12,8 +12,9 @@ trap 'rm -rf "$work"' EXIT
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 libdir=$(dirname "$(find "$prefix" -name 'libforebay_hdf5.so*' -not -path '*/forebay/*' -print -quit)")
-if grep -rIlF -e "$build" -e "$work/first" "$prefix"; then
-  echo "FAIL the installed files above name the build folder or the first prefix" && exit 1
+sources=$(readlink -f "$project/../../..")
+if grep -rlF -e "$build" -e "$sources/" -e "$work/first" "$prefix"; then
+  echo "FAIL the installed files above name the folder of the build or of the sources, or the first prefix" && exit 1
 fi
 
 for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/forebay/docs/tcio.md share/forebay/report.schema.json; do

@@ -90,6 +90,9 @@ TEST_F(Trust, OwnersAreOurselvesRootAndWhoKeepsTheCommand) {
   EXPECT_EQ(changeable("a/b/library"), at("a"));
   EXPECT_EQ(changeable("a/b/library", {12345, 0}), "");
   EXPECT_EQ(changeable("a", keeper_of_named(at("a").c_str())), "");
+  // As a command that root builds in somebody's checkout: whose that is, could replace the command.
+  EXPECT_EQ(changeable("a/b/library", keeper_of(at("a/b/library").c_str())), "");
+  EXPECT_EQ(changeable("a/b/library", keeper_of("/bin/sh")), at("a"));
 }
 
 TEST_F(Trust, AGroupIsOthersUnlessItKeepsTheCommand) {
@@ -99,6 +102,7 @@ TEST_F(Trust, AGroupIsOthersUnlessItKeepsTheCommand) {
   mode("a", 0775);
   EXPECT_EQ(changeable("a/b/library"), at("a"));
   EXPECT_EQ(changeable("a/b/library", {0, 12345}), "");
+  EXPECT_EQ(changeable("a/b/library", keeper_of(at("a/b/library").c_str())), "");
   EXPECT_EQ(changeable("a", keeper_of_named(at("a").c_str())), "");
 }
 
