@@ -1,7 +1,6 @@
-// A repetition begins once a turn has come twice, so that what does not repeat costs a few comparisons a run.
+// A repetition begins with the third turn that fits, so that what does not repeat costs a few comparisons a
+// run.
 #include "api/folded_runs.hpp"
-
-#include <algorithm>
 
 namespace forebay::tcio {
 namespace {
@@ -11,30 +10,33 @@ constexpr std::size_t kLongestPeriod = 16;
 }  // namespace
 
 void FoldedRuns::add(const Run& run) {
-  const Step step{run.file - last_.file, run.stream - last_.stream, run.length};
-  last_ = run;
-  if (repeats(step)) return;
-  steps_.push_back(step);
+  if (!repetitions_.empty() && repetitions_.back().before == runs_.size()) {
+    Repetition& last = repetitions_.back();
+    if (same(run, repeated(last, last.count))) {
+      ++last.count;
+      return;
+    }
+  }
+  runs_.push_back(run);
   fold();
 }
 
-bool FoldedRuns::repeats(const Step& step) {
-  if (repetitions_.empty() || repetitions_.back().before != steps_.size()) return false;
-  Repetition& last = repetitions_.back();
-  const std::size_t turn = static_cast<std::size_t>(last.count) % last.period;
-  if (steps_[steps_.size() - last.period + turn] != step) return false;
-  ++last.count;
-  return true;
-}
-
 void FoldedRuns::fold() {
-  // Steps before a repetition stay, since it counts them from its end.
+  // Runs before a repetition stay, since it counts them from its end.
   const std::size_t fixed = repetitions_.empty() ? 0 : repetitions_.back().before;
-  for (std::size_t period = 1; period <= kLongestPeriod && fixed + 2 * period <= steps_.size(); ++period) {
-    const auto turn = steps_.end() - static_cast<std::ptrdiff_t>(period);
-    if (!std::equal(turn, steps_.end(), turn - static_cast<std::ptrdiff_t>(period))) continue;
-    repetitions_.push_back({steps_.size() - period, period, static_cast<std::int64_t>(period)});
-    steps_.erase(turn, steps_.end());
+  const std::size_t size = runs_.size();
+  for (std::size_t period = 1; period <= kLongestPeriod && fixed + 3 * period <= size; ++period) {
+    std::size_t fitting = 0;
+    while (fitting < period) {
+      const std::size_t i = size - 1 - fitting;
+      if (!same(runs_[i], ahead(runs_[i - period], runs_[i - 2 * period], 1)) ||
+          runs_[i - period].length != runs_[i - 2 * period].length)
+        break;
+      ++fitting;
+    }
+    if (fitting < period) continue;
+    repetitions_.push_back({size - period, period, static_cast<std::int64_t>(period)});
+    runs_.resize(size - period);
     return;
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 namespace forebay {
 namespace {
@@ -45,6 +46,14 @@ bool Bypass::long_on_average(Cursor& cursor, std::int64_t least) {
 std::byte* Bypass::staging() {
   if (staging_ == nullptr) staging_ = std::make_unique_for_overwrite<std::byte[]>(kStaging);
   return staging_.get();
+}
+
+bool Bypass::reserve() noexcept {
+  try {
+    return staging() != nullptr;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,

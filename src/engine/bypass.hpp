@@ -28,6 +28,9 @@ class Bypass {
   /// often than not.
   static bool long_on_average(Cursor& cursor, std::int64_t least);
 
+  /// Has the memory that is needed on the way now, where it may be gone later. False: there is none.
+  bool reserve() noexcept;
+
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 

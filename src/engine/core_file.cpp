@@ -372,6 +372,7 @@ Status CoreFile::close(std::int64_t* least) {
     s.counters.window_bytes = s.windowed ? s.nodes->window()->bytes : 0;
     s.counters.segment_bytes = spare ? static_cast<std::int64_t>(spare->bytes) : 0;
   }
+  if (s.memory_is_short) spare.reset();
   s.on_node.reset();
   s.behind.reset();
   s.storage = nullptr;

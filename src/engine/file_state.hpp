@@ -50,7 +50,8 @@ struct CoreFile::State {
   std::optional<OpenAgain> again;  ///< goes before these
   /// Nothing is kept where this process sees the file in two ways.
   bool twice() const { return again && again->twice(); }
-  bool independent = false;  ///< ranks may have put by themselves, since all said so; the same on all
+  bool memory_is_short = false;  ///< the segments are smaller than they might be: none stay for the next file
+  bool independent = false;      ///< ranks may have put by themselves, since all said so; the same on all
 
   // window_use.cpp
   class WindowUse;

@@ -257,6 +257,8 @@ Status CoreFile::State::start_keeping() {
     const std::int64_t less = pool_bound(settings) / 4;
     if (settings.segments == 0 && less >= KeptOnNode::least_share(nodes->topology().most_local_ranks)) {
       settings.pool_bytes = less;
+      memory_is_short = true;
+      (void)bypass.reserve();  // before segments take what is left
       continue;
     }
     if (first)

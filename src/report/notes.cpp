@@ -140,9 +140,6 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
                     size_text(pool) + " a rank).");
   } else if (c.independent_writes > 0) {
     notes.push_back(what + "forebay_mode=commit (forebay run --mode commit) gathers them over calls.");
-  } else {
-    notes.push_back(
-        what + "each call leaves gaps in the file. forebay_mode=commit gathers the calls that fill them.");
   }
 }
 
