@@ -189,9 +189,11 @@ contains
     type(c_ptr), intent(in) :: from
     character(len=:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
-    integer :: i
+    integer :: i, failed
     call c_f_pointer(from, letters, [length_in_c(from)])
-    allocate (character(len=size(letters)) :: text)
+    ! Without stat, the compiler puts the path of this file into the library.
+    allocate (character(len=size(letters)) :: text, stat=failed)
+    if (failed /= 0) error stop "forebay: no memory for a message"
     do i = 1, size(letters)
       text(i:i) = letters(i)
     end do
