@@ -45,8 +45,7 @@ long=$(printf 'x%.0s' {1..5000})
   says 3 'refused.*rank 0 selecting.0.h5, rank 1 selecting.1.h5' $job "$forebay" run "$program" mpio --each
   # rank 0 alone: it says for whom it waits, and goes on when they come
   missing='ranks 1 and 2 have not come to it'
-  first=(env HDF5_DRIVER_CONFIG=forebay_patience_seconds=1 $plugin $job "$program" default --first "$dir/out" "$missing")
-  says 3 created "${first[@]}"
+  says 3 created env HDF5_DRIVER_CONFIG=forebay_patience_seconds=1 $plugin $job "$program" default --first "$dir/out" "$missing"
   mv out said
   says 1 "$missing. HDF5_DRIVER=forebay makes" cat said
   # no such driver, no such plugin
