@@ -19,7 +19,9 @@ extern "C" {
 #endif
 
 /** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at
- * the same time, of any communicators. */
+ * the same time, of any communicators. Between nodes, open each file, and flush it once, before
+ * another thread does the same with its own: Open MPI 5.0 may hang where two threads make communicators at
+ * once. */
 typedef struct forebay_file_s* forebay_file;
 #define FOREBAY_FILE_NULL ((forebay_file)0)
 
