@@ -45,13 +45,12 @@ bool await(Done&& done, Clock::duration most) {
   return true;
 }
 
-bool can_order_threads() {
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-
 // Every store that another thread has made is seen after this, and every thread sees what this one has
-// stored. The caller's own last step is a sequentially consistent exchange.
+// stored. The caller's own last step is a sequentially consistent exchange. To be let do so takes some
+// milliseconds in a process with threads, which is why it is asked for here, and not when a section is first
+// entered, in the middle of a write.
 void order_threads() {
+  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
   // No such call here: what is on its way into memory arrives within nanoseconds.
   for (int i = 0; i < 10; ++i) doze();
@@ -72,14 +71,11 @@ std::atomic<Section::Thread*>& Section::threads() noexcept {
 Section::Thread& Section::enlist() noexcept {
   static Thread crowd;  // without memory: threads that share it may be taken for each other
   static pthread_key_t key;
-  static const bool keyed = [] {
-    (void)can_order_threads();
-    return ::pthread_key_create(&key, [](void* ended) {
-             auto* t = static_cast<Thread*>(ended);
-             t->depth = 0;
-             t->used = false;
-           }) == 0;
-  }();
+  static const bool keyed = ::pthread_key_create(&key, [](void* ended) {
+                              auto* t = static_cast<Thread*>(ended);
+                              t->depth = 0;
+                              t->used = false;
+                            }) == 0;
   Thread* found = nullptr;
   for (Thread* t = threads().load(); t != nullptr && found == nullptr; t = t->next) {
     bool used = false;
