@@ -40,11 +40,14 @@ Accounting::Accounting(DriverFile& f, hid_t dxpl)
 void Accounting::close(Purpose purpose) {
   Counters& c = counters_;
   if (purpose == Purpose::data) {
-    if (c.independent_writes == independent_ || !meant_together(dxpl_)) return;
-    ++c.broken_writes;
+    if (c.independent_writes == independent_) return;
     std::uint32_t causes = 0;
-    if (f_.context->get_no_collective_cause == nullptr || f_.context->get_no_collective_cause(&causes) < 0)
-      return;
+    const bool told =
+        f_.context->get_no_collective_cause != nullptr && f_.context->get_no_collective_cause(&causes) >= 0;
+    // The property list is looked through by name, which takes as long as a small write.
+    if ((told && causes == H5D_MPIO_SET_INDEPENDENT) || !meant_together(dxpl_)) return;
+    ++c.broken_writes;
+    if (!told) return;
     for (std::size_t bit = 0; bit < c.broken_causes.size(); ++bit) {
       if ((causes >> bit & 1) != 0) ++c.broken_causes[bit];
     }

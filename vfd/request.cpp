@@ -106,6 +106,20 @@ std::size_t ChainCursor::take(std::int64_t limit, std::span<Run> out) {
   return n;
 }
 
+std::int64_t RunCursor::alignment() const {
+  const std::int64_t bits = kMostAlignment | hull_.begin | hull_.size();
+  return bits & -bits;
+}
+
+std::size_t RunCursor::take(std::int64_t limit, std::span<Run> out) {
+  const std::int64_t at = hull_.begin + done_;
+  const std::int64_t length = std::min(hull_.end, limit) - at;
+  if (length <= 0 || out.empty()) return 0;
+  out[0] = {at, stream_ + done_, length};
+  done_ += length;
+  return 1;
+}
+
 void Request::add(Segment segment, const void* buffer) {
   const auto* at = static_cast<const std::byte*>(buffer);
   // For the moment the stream offset is relative to address 0.
@@ -127,11 +141,11 @@ Status Request::add_selections(std::size_t count, const hid_t memory_spaces[], c
     same_buffer = same_buffer || buffers[i] == nullptr;
     if (!same_element) element = element_sizes[i];
     if (!same_buffer) buffer = buffers[i];
-    Shape file;
-    Shape memory;
-    if (Status status = shape_of(file_spaces[i], file); !status.ok()) return status;
+    Outline file;
+    Outline memory;
+    if (Status status = outline_of(file_spaces[i], file); !status.ok()) return status;
     if (file.elements == 0) continue;
-    if (Status status = shape_of(memory_spaces[i], memory); !status.ok()) return status;
+    if (Status status = outline_of(memory_spaces[i], memory); !status.ok()) return status;
     if (element == 0 || buffer == nullptr)
       return {Code::bad_argument, "a selection without element size or buffer"};
     if (file.elements != memory.elements) {
@@ -145,14 +159,14 @@ Status Request::add_selections(std::size_t count, const hid_t memory_spaces[], c
     segment.pair.file = static_cast<std::int64_t>(offsets[i]);
     segment.pair.element = static_cast<std::int64_t>(element);
     std::int64_t end = 0;
-    if (offsets[i] > kMostOffset || __builtin_mul_overflow(file.end(), segment.pair.element, &end) ||
+    if (offsets[i] > kMostOffset || __builtin_mul_overflow(file.end, segment.pair.element, &end) ||
         static_cast<haddr_t>(end) > kMostOffset) {
       return range_error(offsets[i]);
     }
-    segment.hull = {segment.pair.file + file.begin() * segment.pair.element, segment.pair.file + end};
+    segment.hull = {segment.pair.file + file.begin * segment.pair.element, segment.pair.file + end};
     segment.bytes = file.elements * segment.pair.element;
-    segment.one_run = file.kind == Shape::Kind::contiguous && memory.kind == Shape::Kind::contiguous;
-    if (segment.one_run) segment.pair.stream = memory.begin() * segment.pair.element;
+    segment.one_run = file.one_run && memory.one_run;
+    if (segment.one_run) segment.pair.stream = memory.begin * segment.pair.element;
     add(segment, buffer);
   }
   return {};
@@ -187,7 +201,11 @@ std::span<const Put> Request::puts() {
   if (segments_.empty()) return {};
   const auto base = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(base_));
   for (Segment& segment : segments_) segment.pair.stream -= base;
-  source_ = std::make_unique<MemorySource>(base_);
+  source_.emplace(base_);
+  if (segments_.size() == 1 && segments_.front().one_run) {
+    put_ = {&run_.emplace(segments_.front()), &*source_};
+    return {&put_, 1};
+  }
 
   std::vector<Segment> segments = std::move(segments_);
   segments_.clear();
@@ -203,8 +221,8 @@ std::span<const Put> Request::puts() {
 }
 
 std::span<const Get> Request::gets() {
-  sink_ = std::make_unique<MemorySink>(const_cast<std::byte*>(base_));
-  for (const Put& put : puts()) gets_.push_back({put.cursor, sink_.get()});
+  sink_.emplace(const_cast<std::byte*>(base_));
+  for (const Put& put : puts()) gets_.push_back({put.cursor, &*sink_});
   return gets_;
 }
 
@@ -228,7 +246,7 @@ void Request::make_puts(std::vector<Segment> segments) {
 
 void Request::make_put(std::vector<Segment> segments) {
   cursors_.emplace_back(std::move(segments), order_, failure_);
-  puts_.push_back({&cursors_.back(), source_.get()});
+  puts_.push_back({&cursors_.back(), &*source_});
 }
 
 }  // namespace forebay::hdf5

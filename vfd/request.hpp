@@ -6,8 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,24 @@ class ChainCursor final : public Cursor {
   std::unique_ptr<Cursor> current_;  ///< where it is a pair
 };
 
+/// One run, which is what most small calls are: nothing is allocated for it.
+class RunCursor final : public Cursor {
+ public:
+  explicit RunCursor(const Segment& segment) : hull_(segment.hull), stream_(segment.pair.stream) {}
+
+  Extent hull() const override { return hull_; }
+  std::int64_t bytes() const override { return hull_.size(); }
+  std::int64_t alignment() const override;
+  void start(std::int64_t /*round_bytes*/) override { done_ = 0; }
+  std::int64_t peek() override { return done_ < hull_.size() ? hull_.begin + done_ : kNoOffset; }
+  std::size_t take(std::int64_t limit, std::span<Run> out) override;
+
+ private:
+  Extent hull_;
+  std::int64_t stream_;
+  std::int64_t done_ = 0;
+};
+
 /// Collects a call and cuts it into puts. Buffers and dataspaces must live and stay as they are until it is
 /// gone.
 class Request {
@@ -96,9 +115,11 @@ class Request {
   WalkFailure failure_;
   std::vector<Segment> segments_;  ///< streams as addresses, until puts() finds the lowest
   const std::byte* base_ = nullptr;
-  std::deque<ChainCursor> cursors_;
-  std::unique_ptr<MemorySource> source_;
-  std::unique_ptr<MemorySink> sink_;
+  std::optional<RunCursor> run_;  ///< where it is all
+  Put put_;                       ///< of it
+  std::list<ChainCursor> cursors_;
+  std::optional<MemorySource> source_;
+  std::optional<MemorySink> sink_;
   std::vector<Put> puts_;
   std::vector<Get> gets_;
 };

@@ -17,42 +17,59 @@ std::int64_t Shape::end() const {
   return index + 1;
 }
 
-Status shape_of(hid_t space, Shape& shape) {
-  const Status failure{Code::bad_argument, "HDF5 does not tell what is selected in a dataspace"};
-  const hssize_t elements = H5Sget_select_npoints(space);
-  if (elements < 0) return failure;
-  shape.elements = elements;
-  shape.rank = 0;
-  shape.kind = elements == 0 ? Shape::Kind::none : Shape::Kind::contiguous;
-  if (elements == 0) return {};
+namespace {
 
-  // Few questions: a small write takes not much longer than some of them.
-  std::array<hsize_t, H5S_MAX_RANK> extent{};
-  std::array<hsize_t, H5S_MAX_RANK> low{};
-  std::array<hsize_t, H5S_MAX_RANK> high{};
+constexpr hsize_t kNoIndex = HSIZE_UNDEF;
+
+// Each question takes as long as a twentieth of a small write.
+struct Asked {
+  H5S_sel_type type = H5S_SEL_NONE;
+  std::int64_t elements = 0;
+  // Of what selects something, and not all:
+  std::array<hsize_t, H5S_MAX_RANK> low;
+  std::array<hsize_t, H5S_MAX_RANK> high;
+
+  bool one_dimension() const { return low[1] == kNoIndex; }
+};
+
+Status not_told() {
+  return {Code::bad_argument, "HDF5 does not tell what is selected in a dataspace"};
+}
+
+Status ask(hid_t space, Asked& asked) {
+  asked.type = H5Sget_select_type(space);
+  const hssize_t elements = H5Sget_select_npoints(space);
+  if (asked.type == H5S_SEL_ERROR || elements < 0) return not_told();
+  asked.elements = elements;
+  if (elements == 0 || asked.type == H5S_SEL_ALL) return {};
+  asked.low[1] = kNoIndex;
+  return H5Sget_select_bounds(space, asked.low.data(), asked.high.data()) < 0 ? not_told() : Status{};
+}
+
+Status describe(hid_t space, const Asked& asked, Shape& shape) {
+  shape.elements = asked.elements;
+  shape.rank = 0;
+  shape.kind = asked.elements == 0 ? Shape::Kind::none : Shape::Kind::contiguous;
+  if (asked.elements == 0) return {};
+  std::array<hsize_t, H5S_MAX_RANK> extent;
   shape.rank = H5Sget_simple_extent_dims(space, extent.data(), nullptr);
-  const H5S_sel_type type = H5Sget_select_type(space);
-  if (type == H5S_SEL_ERROR || shape.rank < 0) return failure;
+  if (shape.rank < 0) return not_told();
   if (shape.rank == 0) return {};
-  if (type == H5S_SEL_ALL) {
-    for (int d = 0; d < shape.rank; ++d) high[d] = extent[d] - 1;
-  } else if (H5Sget_select_bounds(space, low.data(), high.data()) < 0) {
-    return failure;
-  }
+  const bool all = asked.type == H5S_SEL_ALL;
   std::int64_t box = 1;
   std::int64_t pitch = 1;
   for (int d = shape.rank - 1; d >= 0; --d) {
-    shape.low[d] = static_cast<std::int64_t>(low[d]);
-    shape.size[d] = static_cast<std::int64_t>(high[d] - low[d]) + 1;
+    shape.low[d] = all ? 0 : static_cast<std::int64_t>(asked.low[d]);
+    shape.size[d] = static_cast<std::int64_t>(all ? extent[d] : asked.high[d] - asked.low[d] + 1);
     shape.pitch[d] = pitch;
     pitch *= static_cast<std::int64_t>(extent[d]);
     box *= shape.size[d];
   }
-  if (type == H5S_SEL_POINTS) {
-    if (elements > 1) shape.kind = Shape::Kind::points;
+  if (asked.type == H5S_SEL_POINTS) {
+    if (asked.elements > 1) shape.kind = Shape::Kind::points;
     return {};
   }
-  if (box != elements) {
+  if (box != asked.elements) {
     shape.kind = Shape::Kind::hyperslab;
     return {};
   }
@@ -61,6 +78,34 @@ Status shape_of(hid_t space, Shape& shape) {
   for (++d; d < shape.rank; ++d) {
     if (shape.size[d] != static_cast<std::int64_t>(extent[d])) shape.kind = Shape::Kind::box;
   }
+  return {};
+}
+
+}  // namespace
+
+Status shape_of(hid_t space, Shape& shape) {
+  Asked asked;
+  if (Status status = ask(space, asked); !status.ok()) return status;
+  return describe(space, asked, shape);
+}
+
+Status outline_of(hid_t space, Outline& outline) {
+  Asked asked;
+  if (Status status = ask(space, asked); !status.ok()) return status;
+  outline = {asked.elements, 0, asked.elements, true};
+  if (asked.elements == 0 || asked.type == H5S_SEL_ALL) return {};
+  if (asked.one_dimension()) {
+    outline.begin = static_cast<std::int64_t>(asked.low[0]);
+    outline.end = static_cast<std::int64_t>(asked.high[0]) + 1;
+    outline.one_run = outline.end - outline.begin == asked.elements &&
+                      (asked.type != H5S_SEL_POINTS || asked.elements == 1);
+    return {};
+  }
+  Shape shape;
+  if (Status status = describe(space, asked, shape); !status.ok()) return status;
+  outline.begin = shape.begin();
+  outline.end = shape.end();
+  outline.one_run = shape.kind == Shape::Kind::contiguous;
   return {};
 }
 

@@ -47,6 +47,16 @@ struct Shape {
 
 Status shape_of(hid_t space, Shape& shape);
 
+/// The part of it that most small calls need, with fewer questions.
+struct Outline {
+  std::int64_t elements = 0;
+  std::int64_t begin = 0;  ///< as Shape's
+  std::int64_t end = 0;
+  bool one_run = false;
+};
+
+Status outline_of(hid_t space, Outline& outline);
+
 /// The sequences of one dataspace, fetched from HDF5 many at a time.
 class SequenceList {
  public:
