@@ -12,6 +12,9 @@ namespace {
 constexpr std::int64_t kStaging = 1 << 20;
 // Runs nearer than this are cheaper read together than one by one (a read call against 2 GB/s).
 constexpr std::int64_t kReadGap = 8 << 10;
+// Where the file lies in memory, a call against the copy of what lies between, and another one of a run that
+// could have been read to its place.
+constexpr std::int64_t kReadGapInMemory = 2 << 10;
 constexpr std::size_t kBatch = 512;
 constexpr std::size_t kLook = 16;
 
@@ -20,15 +23,34 @@ std::size_t look(Cursor& cursor, std::array<Run, kLook>& first) {
   return cursor.take(kNoOffset, first);
 }
 
-// Whether the request is one of long runs, or of few: the first ones tell, as below.
-bool passes_by(Cursor& cursor, std::int64_t least, std::size_t few) {
-  if (few == 0 && (least <= 0 || cursor.hull().size() < least)) return false;
+// Whether the request is one of long runs: the first ones tell, as below.
+bool passes_by(Cursor& cursor, std::int64_t least) {
+  if (least <= 0 || cursor.hull().size() < least) return false;
   std::array<Run, kLook> first;
   const std::size_t n = look(cursor, first);
-  if (n <= few && n < kLook) return true;
-  return least > 0 && n > 0 &&
-         std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
-                     [&](const Run& run) { return run.length >= least; });
+  return n > 0 && std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
+                              [&](const Run& run) { return run.length >= least; });
+}
+
+bool mean_reaches(std::span<const Run> runs, std::int64_t mean) {
+  std::int64_t bytes = 0;
+  for (const Run& run : runs) bytes += run.length;
+  return !runs.empty() && bytes >= mean * static_cast<std::int64_t>(runs.size());
+}
+
+template <class Chosen>
+std::vector<Get> take_out_if(std::vector<Get>& gets, Chosen&& chosen) {
+  std::vector<Get> out;
+  std::size_t left = 0;
+  for (const Get& get : gets) {
+    if (chosen(*get.cursor)) {
+      out.push_back(get);
+    } else {
+      gets[left++] = get;
+    }
+  }
+  gets.resize(left);
+  return out;
 }
 
 }  // namespace
@@ -36,10 +58,7 @@ bool passes_by(Cursor& cursor, std::int64_t least, std::size_t few) {
 bool Bypass::long_on_average(Cursor& cursor, std::int64_t least) {
   if (cursor.hull().size() < least) return false;
   std::array<Run, kLook> first;
-  const std::size_t n = look(cursor, first);
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < n; ++i) bytes += first[i].length;
-  return n > 0 && bytes >= least * static_cast<std::int64_t>(n);
+  return mean_reaches({first.data(), look(cursor, first)}, least);
 }
 
 // Not filled: touching all of its pages would take longer than many a small write.
@@ -61,7 +80,7 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
   std::vector<char> chosen(puts.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    chosen[i] = passes_by(*puts[i].cursor, least, 0) ? 1 : 0;
+    chosen[i] = passes_by(*puts[i].cursor, least) ? 1 : 0;
     any = any || chosen[i] != 0;
   }
   if (!any) return {};
@@ -155,18 +174,16 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
   return flush();
 }
 
-std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t least, std::size_t few) {
-  std::vector<Get> direct;
-  std::size_t out = 0;
-  for (const Get& get : gets) {
-    if (passes_by(*get.cursor, least, few)) {
-      direct.push_back(get);
-    } else {
-      gets[out++] = get;
-    }
-  }
-  gets.resize(out);
-  return direct;
+std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t least) {
+  return take_out_if(gets, [&](Cursor& cursor) { return passes_by(cursor, least); });
+}
+
+std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t mean, std::size_t few) {
+  return take_out_if(gets, [&](Cursor& cursor) {
+    std::array<Run, kLook> first;
+    const std::size_t n = look(cursor, first);
+    return n <= few || mean_reaches({first.data(), n}, mean);
+  });
 }
 
 Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
@@ -185,6 +202,8 @@ Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
 
 Status Bypass::read_runs(std::span<const Run> runs, Sink& sink, Storage& storage, Counters& counters) {
   std::byte* const direct = sink.direct();
+  const std::int64_t gap = in_memory_ ? kReadGapInMemory : kReadGap;
+  const bool copies_count = in_memory_ && direct != nullptr;
   for (std::size_t i = 0; i < runs.size();) {
     if (runs[i].length > kStaging) {
       if (Status status = read_long(runs[i++], sink, storage, counters); !status.ok()) return status;
@@ -194,7 +213,8 @@ Status Bypass::read_runs(std::span<const Run> runs, Sink& sink, Storage& storage
     const std::int64_t begin = runs[i].file;
     std::int64_t end = begin + runs[i].length;
     std::size_t last = i + 1;
-    while (last < runs.size() && runs[last].file >= end && runs[last].file - end <= kReadGap &&
+    while (last < runs.size() && runs[last].file >= end &&
+           runs[last].file - end + (copies_count ? runs[last].length : 0) <= gap &&
            runs[last].file + runs[last].length - begin <= kStaging) {
       end = runs[last].file + runs[last].length;
       ++last;

@@ -35,9 +35,13 @@ class Bypass {
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 
   /// Takes those requests of a collective read out of `gets` that gain nothing from a window: of runs of at
-  /// least `least` bytes (0: none), or of at most `few` runs.
-  static std::vector<Get> take_out(std::vector<Get>& gets, std::int64_t least, std::size_t few);
+  /// least `least` bytes (0: none).
+  static std::vector<Get> take_out(std::vector<Get>& gets, std::int64_t least);
+  /// The same where a read is cheap: of runs of `mean` bytes on average, or of at most `few` runs.
+  static std::vector<Get> take_out(std::vector<Get>& gets, std::int64_t mean, std::size_t few);
 
+  /// A read is a copy more often than not: only nearer neighbours come by one.
+  void read_from_memory() { in_memory_ = true; }
   /// Reads one request; near neighbours come by one read of what lies between as well.
   Status read(const Get& get, Storage& storage, Counters& counters);
   /// The same for some runs of one.
@@ -47,6 +51,7 @@ class Bypass {
   std::byte* staging();
   Status read_long(Run run, Sink& sink, Storage& storage, Counters& counters);
 
+  bool in_memory_ = false;
   std::unique_ptr<std::byte[]> staging_;
 };
 

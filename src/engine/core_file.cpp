@@ -239,16 +239,19 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   return spread_failure(comm.get(), mine);
 }
 
-void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
+void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
+                            const std::function<void()>& meanwhile) {
   if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr) {
     // On one node memory is faster than a message, several times over where ranks share cores.
-    meeting->agree(least, sums);
+    meeting->agree(least, sums, meanwhile);
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    mpi::allreduce(least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, comm.get());
-    if (!sums.empty())
-      mpi::allreduce(sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, comm.get());
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    mpi::start_allreduce(least, MPI_MIN, comm.get(), requests[0]);
+    if (!sums.empty()) mpi::start_allreduce(sums, MPI_SUM, comm.get(), requests[1]);
+    if (meanwhile) meanwhile();
+    for (MPI_Request& request : requests) mpi::wait(request);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   mpi::CollectiveCall::all_have_come();
@@ -364,7 +367,6 @@ Status CoreFile::close(std::int64_t* least) {
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
-  s.arrive_for_mpi();
   s.again.reset();
   std::shared_ptr<SegmentMemory> spare;
   if (s.on_node) spare = s.on_node->memory();
@@ -376,8 +378,9 @@ Status CoreFile::close(std::int64_t* least) {
   s.on_node.reset();
   s.behind.reset();
   s.storage = nullptr;
-  status.update(s.file.close());
-  // In one message with what becomes of the set of windows.
+  status.update(s.file.close_descriptor());
+  // In one message with what becomes of the set of windows; and before MPI-IO closes its file, which waits
+  // for all without a word. What that says late concerns only what was written through it.
   const auto vote = s.seat.vote();
   enum : std::size_t { kWell = Seat::kVotes, kLeast, kCount };
   std::array<std::int64_t, kCount> values{};
@@ -387,6 +390,11 @@ Status CoreFile::close(std::int64_t* least) {
   mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
   if (least != nullptr) *least = values[kLeast];
   if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
+  if (s.file.handle() != MPI_FILE_NULL) {
+    Status closed = s.file.close_handle();
+    if (s.settings.storage == StorageKind::mpiio) closed = agree_outcome(s.comm.get(), closed);
+    status.update(std::move(closed));
+  }
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.reported_path, s.options.driver,        s.settings,
                       s.file,          s.layout.stripe_bytes(), s.layout.round_bytes()};

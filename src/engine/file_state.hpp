@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -80,7 +81,8 @@ struct CoreFile::State {
   void discard(std::span<const Put> puts);
   Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);
   /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
-  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
+             const std::function<void()>& meanwhile = nullptr);
 
   // write_behind.cpp
   /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:

@@ -64,7 +64,8 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
 
   if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
-  if (writable) status = s.make_window(memory);
+  // Who only reads may never need one.
+  if (writable || memory[State::kCapacity] >= s.layout.round_bytes()) status = s.make_window(memory);
   // A failure so far is one on all ranks.
   if (!status.ok())
     status = spread_failure(s.comm.get(), status);
@@ -142,6 +143,7 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
   share_to_keep = memory[kShare];
   storage = &file.storage();
+  if (file.local()) bypass.read_from_memory();
   return {};
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostAlignment = 4096;
 // Where a read is a copy from this machine's memory more often than not, and costs a microsecond.
-constexpr std::int64_t kLongOnLocal = 32 << 10;
+constexpr std::int64_t kMeanOnLocal = 2 << 10;
 constexpr std::size_t kFewOnLocal = 8;
 constexpr std::int64_t kGapOnLocal = 16 << 10;
 constexpr std::int64_t kGap = 128 << 10;
@@ -80,8 +80,8 @@ Status CoreFile::read_all(std::span<const Get> gets) {
       if (!get.cursor->hull().empty()) rest.push_back(get);
     }
     const StageTimer timer(s.counters, Stage::walk);
-    direct = Bypass::take_out(rest, s.file.local() ? kLongOnLocal : s.settings.bypass_bytes,
-                              s.file.local() ? kFewOnLocal : 0);
+    direct = s.file.local() ? Bypass::take_out(rest, kMeanOnLocal, kFewOnLocal)
+                            : Bypass::take_out(rest, s.settings.bypass_bytes);
   } catch (const std::bad_alloc&) {
     mine = {Code::no_memory, "no memory for a collective read of " + s.options.path};
     rest.clear();
@@ -92,8 +92,11 @@ Status CoreFile::read_all(std::span<const Get> gets) {
 
 // The first meeting is also that after which all that any rank wrote before is there, the last one that
 // before which nobody writes anything new (HDF5 writes chunks that a rank holds in its cache when it likes).
+// In a file that nobody can write, a rank reads its long runs before it waits for the others, and where all
+// have nothing but these, there is no second meeting.
 Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine) {
-  enum : std::size_t { kFirst, kEnd, kAlignment, kKept, kAgreed };
+  enum : std::size_t { kFirst, kEnd, kAlignment, kKept, kWell, kAgreed };
+  const bool nobody_writes = (options.amode & MPI_MODE_RDONLY) != 0;
   std::array<std::int64_t, kAgreed> agreed{};  // the least of each
   agreed[kFirst] = kNoOffset;
   agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
@@ -108,11 +111,30 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
   }
   agreed[kEnd] = ~end;
   agreed[kKept] = on_node ? ~on_node->segments.kept() : ~std::int64_t{0};
+  agreed[kWell] = mine.ok() ? 0 : -1;
+  const auto read_direct = [&]() noexcept {
+    const StageTimer timer(counters, Stage::read);
+    try {
+      for (const Get& get : direct) {
+        if (mine.ok()) mine = bypass.read(get, *storage, counters);
+      }
+    } catch (const std::bad_alloc&) {  // others wait
+      mine = {Code::no_memory, "no memory for a collective read of " + options.path};
+    }
+  };
   std::optional<WindowUse> use(std::in_place, *this);
   {
     const StageTimer timer(counters, Stage::agree);
-    use->agree(agreed, {&bytes, 1});
+    if (nobody_writes) {
+      double& reading = counters.seconds[static_cast<std::size_t>(Stage::read)];
+      const double before = reading;
+      use->agree(agreed, {&bytes, 1}, read_direct);
+      counters.seconds[static_cast<std::size_t>(Stage::agree)] -= reading - before;
+    } else {
+      use->agree(agreed, {&bytes, 1});
+    }
   }
+  if (nobody_writes && agreed[kFirst] == kNoOffset && agreed[kWell] == 0) return mine;
   if (on_node) on_node->resting = false;
   if (~agreed[kKept] != 0) {
     use.reset();  // a flush has a use of its own
@@ -121,16 +143,7 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
     use->agree({});
   }
 
-  {
-    const StageTimer timer(counters, Stage::read);
-    try {
-      for (const Get& get : direct) {
-        if (mine.ok()) mine = bypass.read(get, *storage, counters);
-      }
-    } catch (const std::bad_alloc&) {  // the others wait below
-      mine = {Code::no_memory, "no memory for a collective read of " + options.path};
-    }
-  }
+  if (!nobody_writes) read_direct();
   Status windowed_now;
   if (agreed[kFirst] != kNoOffset) windowed_now = use->settle();
   if (agreed[kFirst] != kNoOffset && windowed_now.ok()) {

@@ -98,15 +98,17 @@ void NodeWindow::mark_touched(int parity, std::span<const Run> runs, std::int64_
   forebay::mark_touched(words(rank_, parity), summary(rank_, parity), runs, origin, shift_);
 }
 
-void NodeWindow::barrier() {
-  if (ranks_ == 1) return;
+template <class Meanwhile>
+void NodeWindow::barrier(Meanwhile&& meanwhile) {
+  if (ranks_ == 1) return meanwhile();
   const std::uint32_t generation = control_->generation.load(std::memory_order_acquire);
   if (control_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(ranks_)) {
     control_->arrived.store(0, std::memory_order_relaxed);
     control_->generation.store(generation + 1, std::memory_order_seq_cst);
     if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(control_->generation);
-    return;
+    return meanwhile();
   }
+  meanwhile();
   wait(control_->generation, [&](std::uint32_t now) { return now != generation; });
 }
 
@@ -131,6 +133,10 @@ void NodeWindow::wait(std::atomic<std::uint32_t>& word, Done&& done) {
   control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void NodeWindow::barrier() {
+  barrier([] {});
+}
+
 void NodeWindow::finish(int a, std::uint64_t sequence, int code) {
   Slot& slot = slots_[a];
   slot.finish_code.store(code, std::memory_order_relaxed);
@@ -144,14 +150,17 @@ int NodeWindow::await_finish(int a, std::uint64_t sequence) {
   return slot.finish_code.load(std::memory_order_relaxed);
 }
 
-void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums) {
+void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
+                       const std::function<void()>& meanwhile) {
   // Two sets by turns: whoever is in the next agreement already leaves this one's values alone.
   const unsigned parity = agreements_++ & 1;
   const auto slot = [&](int rank, std::size_t i) -> auto& { return slots_[rank].agreed[parity][i]; };
   for (std::size_t i = 0; i < least.size(); ++i) slot(rank_, i).store(least[i], std::memory_order_relaxed);
   for (std::size_t i = 0; i < sums.size(); ++i)
     slot(rank_, least.size() + i).store(sums[i], std::memory_order_relaxed);
-  barrier();
+  barrier([&] {
+    if (meanwhile) meanwhile();
+  });
   for (int r = 0; r < ranks_; ++r) {
     if (r == rank_) continue;
     for (std::size_t i = 0; i < least.size(); ++i)

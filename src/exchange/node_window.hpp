@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -64,8 +65,10 @@ class NodeWindow {
   void barrier();
 
   /// The least of all ranks' values, entry by entry, in place; and the sums of others (at most kMostAgreed of
-  /// both together, the same numbers on every rank).
-  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {});
+  /// both together, the same numbers on every rank). `meanwhile` runs when this rank has said its values,
+  /// before it waits for the others'; it does not use the window and does not throw.
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
+             const std::function<void()>& meanwhile = nullptr);
   static constexpr std::size_t kMostAgreed = 20;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
@@ -109,6 +112,8 @@ class NodeWindow {
     std::atomic<std::int64_t> announced_next[2];
   };
 
+  template <class Meanwhile>
+  void barrier(Meanwhile&& meanwhile);
   template <class Done>
   void wait(std::atomic<std::uint32_t>& word, Done&& done);
 

@@ -133,6 +133,11 @@ int wait(MPI_Request& request) {
   }
 }
 
+int start_allreduce(std::span<std::int64_t> in_place, MPI_Op op, MPI_Comm comm, MPI_Request& request) {
+  return MPI_Iallreduce(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()), MPI_INT64_T, op,
+                        comm, &request);
+}
+
 int allreduce(void* in_place, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int error = MPI_Iallreduce(MPI_IN_PLACE, in_place, count, type, op, comm, &request);

@@ -6,7 +6,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace forebay::mpi {
@@ -51,6 +53,7 @@ void waited(double seconds) noexcept;
 
 /// Completes a request. MPI's code, as of all below.
 int wait(MPI_Request& request);
+int start_allreduce(std::span<std::int64_t> in_place, MPI_Op op, MPI_Comm comm, MPI_Request& request);
 int allreduce(void* in_place, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 int bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int barrier(MPI_Comm comm);

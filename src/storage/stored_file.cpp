@@ -336,16 +336,23 @@ Status StoredFile::sync() {
 }
 
 Status StoredFile::close() {
+  Status status = close_descriptor();
+  status.update(close_handle());
+  return status;
+}
+
+Status StoredFile::close_descriptor() {
   Status status;
   storage_.reset();
   // What a file system says late, it says here.
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
     status = from_errno(errno, "cannot close " + request_.path);
-  if (handle_) {
-    const int error = handle_.reset();
-    if (error != MPI_SUCCESS) status.update(from_mpi(error, "cannot close " + request_.path));
-  }
   return status;
+}
+
+Status StoredFile::close_handle() {
+  const int error = handle_ ? handle_.reset() : MPI_SUCCESS;
+  return error == MPI_SUCCESS ? Status{} : from_mpi(error, "cannot close " + request_.path);
 }
 
 }  // namespace forebay

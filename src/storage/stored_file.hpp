@@ -87,7 +87,12 @@ class StoredFile {
   /// Collective; the outcome is this rank's own.
   Status set_size(MPI_Comm comm, std::int64_t bytes);
   Status sync();
+  /// The two below.
   Status close();
+  /// What file systems say late, they say here, if this wrote. Not collective.
+  Status close_descriptor();
+  /// Collective where handle() is not null.
+  Status close_handle();
 
  private:
   bool by_name(const Request& request, const Settings& settings) const;
