@@ -145,6 +145,11 @@ void Benchmark::launch(const Peer& peer, int repetition) {
           active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver_of(row));
       if ((subject_.reads ? found.at("gets") : found).value("bytes", std::int64_t{0}) <= 0)
         throw std::runtime_error("nothing of row " + row + " went through Forebay");
+      const std::int64_t calls = found.at(subject_.reads ? "file_reads" : "file_writes").at("count");
+      for (RowResult& result : results_.rows)
+        for (Cell& cell : result.cells)
+          if (result.name == row && !result.read_back && cell.peer.name == peer.name)
+            cell.file_calls = std::max(cell.file_calls, calls);
     } catch (const std::runtime_error& error) {
       launch.fail(error.what());
     }

@@ -35,8 +35,8 @@ void append(std::string& text, const BenchmarkResults& results, const RowResult&
       "\n{}: {}\n  {:.1f} MB in {} pieces of {:.1f} bytes on average\n", row.name, row.title,
       static_cast<double>(row.bytes) / 1e6, count(row.pieces),
       static_cast<double>(row.bytes) / static_cast<double>(std::max<std::int64_t>(row.pieces, 1)));
-  text += fmt::format("  {:<18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>10}{:>10}\n", "", "create", "data", "fastest",
-                      "slowest", "GB/s", "of limit", "MiB/rank");
+  text += fmt::format("  {:<18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>10}{:>10}{:>9}\n", "", "create", "data", "fastest",
+                      "slowest", "GB/s", "of limit", "MiB/rank", results.reads ? "reads" : "writes");
   const double limit = median_of(row.plain);
   double slowest = limit;
   for (const Cell& cell : row.cells) slowest = std::max(slowest, cell.median());
@@ -48,9 +48,9 @@ void append(std::string& text, const BenchmarkResults& results, const RowResult&
   };
   if (!row.plain.empty()) {
     const auto [least, most] = std::minmax_element(row.plain.begin(), row.plain.end());
-    text += fmt::format("  {:<18}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10}{:>10}  {}\n",
+    text += fmt::format("  {:<18}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10}{:>10}{:>9}  {}\n",
                         results.reads || row.read_back ? "plain reads" : "plain writes", "", limit, *least,
-                        *most, rate(limit), "", "", bar(limit));
+                        *most, rate(limit), "", "", "", bar(limit));
   }
   for (const Cell& cell : row.cells) {
     if (cell.samples.empty()) continue;
@@ -59,10 +59,10 @@ void append(std::string& text, const BenchmarkResults& results, const RowResult&
     const double create = median_of(collect(cell.samples, [](const Sample& one) { return one.create; }));
     const double memory = median_of(
         collect(cell.samples, [](const Sample& one) { return static_cast<double>(one.extra_memory); }));
-    text += fmt::format("  {:<18}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10.2f}{:>10.1f}  {}\n",
+    text += fmt::format("  {:<18}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>8.3f}{:>10.2f}{:>10.1f}{:>9}  {}\n",
                         cell.peer.name, create, cell.median(), *least, *most, rate(cell.median()),
                         cell.median() > 0 ? limit / cell.median() : 0, memory / results.ranks / (1 << 20),
-                        bar(cell.median()));
+                        cell.file_calls > 0 ? fmt::format("{}", cell.file_calls) : "", bar(cell.median()));
   }
   for (const Cell& cell : row.cells)
     if (cell.untouched > 0)
@@ -169,7 +169,7 @@ std::string table(const BenchmarkResults& results) {
       "many bytes,\n"
       "contiguous, by the same ranks; MiB/rank: the peak of resident memory over what was there before, with "
       "what is\n"
-      "shared counted for each rank. Peers:\n",
+      "shared counted for each rank; {3}: Forebay's calls on the file. Peers:\n",
       repetitions, results.reads ? "open" : "the definitions", results.reads ? "get" : "put",
       results.reads ? "reads" : "writes");
   for (const Peer& peer : peers_of(results)) text += fmt::format("  {:<18}{}\n", peer.name, peer.title);
@@ -215,6 +215,7 @@ nlohmann::json to_json(const BenchmarkResults& results) {
                        {"median_data_s", cell.median()},
                        {"identical", !cell.differs},
                        {"untouched_bytes_changed", cell.untouched},
+                       {"file_calls", cell.file_calls},
                        {"samples", samples}});
     }
     document["rows"].push_back({{"row", row.name},

@@ -23,6 +23,7 @@ struct Cell {
   Peer peer;
   std::vector<Sample> samples;  // one a repetition
   std::int64_t untouched = 0;   // bytes that nobody put, and that this peer's file has otherwise
+  std::int64_t file_calls = 0;  // Forebay's writes (or reads), the most in a repetition; 0: not known
   bool differs = false;
 
   double median() const;  // of data

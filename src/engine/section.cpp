@@ -2,9 +2,7 @@
 // what a signal handler may do.
 #include "engine/section.hpp"
 
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -45,15 +43,12 @@ bool await(Done&& done, Clock::duration most) {
   return true;
 }
 
-// Every store that another thread has made is seen after this, and every thread sees what this one has
-// stored. The caller's own last step is a sequentially consistent exchange. To be let do so takes some
-// milliseconds in a process with threads, which is why it is asked for here, and not when a section is first
-// entered, in the middle of a write.
-void order_threads() {
-  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-  // No such call here: what is on its way into memory arrives within nanoseconds.
-  for (int i = 0; i < 10; ++i) doze();
+// After this, every thread sees what this one has stored, and what threads stored before they looked at the
+// gate is seen here: a processor's store buffer empties within microseconds, and whenever its thread is
+// stopped. membarrier(2) would say so, but a process with threads waits 10 ms until it may call it: too long
+// in a first write, and longer than some launchers let a process live.
+void let_stores_arrive() {
+  for (int i = 0; i < 3; ++i) doze();
 }
 
 }  // namespace
@@ -142,7 +137,7 @@ Section::Gate Section::close() noexcept {
   };
   if (!await(take, kMostForAnother)) return Gate::taken;
   closings.fetch_add(1);
-  order_threads();
+  let_stores_arrive();
   one_inside = !await([] { return all_outside(self); }, kMostForOthers);
   return one_inside ? Gate::crowded : Gate::closed;
 }

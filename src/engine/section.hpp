@@ -2,8 +2,7 @@
 //
 // A signal that arrives in a section of its own thread is noted, and handled when the section is left. A
 // thread that ends the process while another is in a section waits for that one, and keeps it from the next:
-// a gate. Entering costs a store and a load; who closes the gate pays for the order between threads, with
-// membarrier(2).
+// a gate. Entering costs a store and a load; who closes the gate waits until stores have arrived.
 #pragma once
 
 #include <atomic>
