@@ -35,6 +35,7 @@ class Benchmark {
   void choose_peers(const std::string& version);
   // One launch runs all rows under one peer, beginning with another row in each repetition.
   void launch(const Peer& peer, int repetition);
+  void launch(const Peer& peer, int repetition, const std::vector<std::string>& rows);
   Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag) const;
   std::string file(const std::string& row, const std::string& tag) const;
   void keep_sample(const Peer& peer, const nlohmann::json& said);

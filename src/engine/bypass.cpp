@@ -76,7 +76,7 @@ bool Bypass::reserve() noexcept {
 }
 
 Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
-                        Counters& counters) {
+                        Counters& counters, const std::function<void(const Put&)>& before) {
   std::vector<char> chosen(puts.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -108,6 +108,7 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
     if (chosen[i] == 0) {
       puts[out++] = puts[i];
     } else if (status.ok()) {
+      if (before) before(puts[i]);
       const std::int64_t writes = counters.writes;
       const std::int64_t bytes = counters.written_bytes;
       status = write(puts[i], stripe, storage, counters);

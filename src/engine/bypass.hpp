@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,9 +21,9 @@ class Bypass {
   /// Writes those requests of a flush that consist of runs of at least `least` bytes, and takes them out of
   /// `puts`: a copy would gain them nothing. A request that overlaps another of the list stays, so that their
   /// order stays. Must be done before the first round, so that an owner that fills holes reads what was
-  /// written here.
+  /// written here. `before` is called for each of them before it is written.
   Status take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
-                  Counters& counters);
+                  Counters& counters, const std::function<void(const Put&)>& before = nullptr);
 
   /// Whether the first runs of a request are on average so long; they tell, since selections are regular more
   /// often than not.

@@ -100,10 +100,9 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
   // Long runs gain nothing from a copy.
   Status status;
   if (settings.bypass_bytes > 0) {
-    for (const Put& put : rest) {
-      if (put.cursor->hull().size() >= settings.bypass_bytes) on_node->segments.discard(*put.cursor);
-    }
-    status = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters);
+    status = bypass.take_out(rest, settings.bypass_bytes, layout.stripe_bytes(), *storage, counters,
+                             [&](const Put& put) { on_node->segments.discard(*put.cursor); });
+    on_node->segments.written_past();
   }
   for (const Put& put : rest) {
     if (!status.ok()) break;
@@ -111,6 +110,7 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
       on_node->segments.discard(*put.cursor);
       const std::int64_t writes = counters.writes, written = counters.written_bytes;
       status = bypass.write(put, layout.stripe_bytes(), *storage, counters);
+      on_node->segments.written_past();
       counters.bypass_writes += counters.writes - writes;
       counters.bypass_bytes += counters.written_bytes - written;
       continue;
@@ -118,7 +118,6 @@ Status CoreFile::State::write_alone_on_node(std::span<const Put> puts, When when
     ++counters.pooled_requests;
     status = on_node->put(put);
   }
-  on_node->segments.written_past();
   return status;
 }
 
