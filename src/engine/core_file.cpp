@@ -265,6 +265,7 @@ Flush CoreFile::State::flush_over(Window& window) {
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
   flush.fill_holes = readable && file.fills_holes();
+  flush.mark = file.mark();
   return flush;
 }
 

@@ -89,6 +89,13 @@ class Aggregator {
   // Writes what was put into this owner's segments, and nothing else.
   Status write() {
     const StageTimer timer(f_.counters, Stage::write);
+    Status status = write_segments();
+    alone_.reset();
+    return status;
+  }
+
+ private:
+  Status write_segments() {
     auto& pieces = f_.scratch.pieces;
     pieces.clear();
     for (const Segment& s : segments_[static_cast<std::size_t>(f_.node)]) {
@@ -117,7 +124,6 @@ class Aggregator {
     return write_pieces();
   }
 
- private:
   static constexpr std::int64_t kPartBits = 1 << 17;  // at most half as many runs: 1.5 MiB of list
   static constexpr std::size_t kMostPieces = 1 << 16;
 
@@ -137,6 +143,8 @@ class Aggregator {
     auto& pieces = f_.scratch.pieces;
     const std::size_t count = pieces.size() - before;
     if (!f_.fill_holes || count < 3) return {};
+    if (f_.mark != nullptr && !alone_) alone_.emplace(*f_.mark);
+    if (alone_ && !alone_->certain()) return {};
     std::size_t out = before;
     for (std::size_t first = before; first < before + count;) {
       // A part: as many runs as lie within kFillBytes.
@@ -173,6 +181,7 @@ class Aggregator {
   }
 
   const Flush& f_;
+  std::optional<OpenMark::Alone> alone_;        // from the first hole that is read until all is written
   std::vector<std::vector<Segment>> segments_;  // of this rail, by node
   std::vector<PackPlan> plans_;
   std::vector<std::int64_t> sizes_;

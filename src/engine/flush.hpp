@@ -13,6 +13,7 @@
 #include "exchange/node_window.hpp"
 #include "layout/layout.hpp"
 #include "request/put.hpp"
+#include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -38,8 +39,9 @@ struct Flush {
   Rail* rail = nullptr;
   int node = 0;
   int nodes = 1;
-  int aggregator = -1;     ///< this rank's rail number, or -1
-  bool fill_holes = true;  ///< whether blocks with holes may be read, merged and written whole
+  int aggregator = -1;             ///< this rank's rail number, or -1
+  bool fill_holes = true;          ///< whether blocks with holes may be read, merged and written whole
+  const OpenMark* mark = nullptr;  ///< while this says so; null: always
 };
 
 /// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.

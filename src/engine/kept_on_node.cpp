@@ -75,7 +75,8 @@ Status KeptOnNode::create(const Lease& lease, const Topology& t, MPI_Comm all, c
     out->locks = locks != 0;
     try {
       out->segments.attach(file.storage(), counters, std::chrono::seconds(settings.commit_seconds),
-                           t.nodes == 1 ? can_fill : out->locks, out->locks ? file.descriptor() : -1);
+                           t.nodes == 1 ? can_fill : out->locks, out->locks ? file.descriptor() : -1,
+                           file.mark());
     } catch (const std::bad_alloc&) {
       status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
     }

@@ -195,7 +195,8 @@ void NodeSegments::initialize() {
 }
 
 void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age,
-                          bool fills_holes, int lock) {
+                          bool fills_holes, int lock, const OpenMark* mark) {
+  mark_ = mark;
   lock_ = lock;
   fills_holes_ = fills_holes;
   storage_ = &storage;
@@ -538,7 +539,10 @@ Status NodeSegments::write(int segment) {
       counters_->count_write(origin + begin, length, bytes_);
       if (pieces_.size() == kMostPieces) flush();
     };
-    if (may_fill()) {
+    std::optional<OpenMark::Alone> alone;
+    if (mark_ != nullptr && s.dirty.load(std::memory_order_relaxed) < bytes_ && may_fill())
+      alone.emplace(*mark_);
+    if (may_fill() && (!alone || alone->certain())) {
       for_each_group(segment, [&](Extent range, int runs) {
         if (runs < kLeastRuns || !fill_holes(segment, range)) {
           for_each_bit_run(words(segment), range.begin, range.end, add);

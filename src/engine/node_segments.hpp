@@ -17,6 +17,7 @@
 #include "engine/bypass.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -57,9 +58,10 @@ class NodeSegments {
 
   /// Where the file is, and how long bytes may stay. `fills_holes`: nobody but the ranks of this node,
   /// through this, changes the file while it is open, and it can be read. With `lock`, a descriptor of the
-  /// file, other nodes do so, too, each through segments that take locks of the file.
+  /// file, other nodes do so, too, each through segments that take locks of the file. `mark`: it has to say
+  /// so each time, too.
   void attach(Storage& storage, Counters& counters, std::chrono::steady_clock::duration most_age,
-              bool fills_holes = false, int lock = -1);
+              bool fills_holes = false, int lock = -1, const OpenMark* mark = nullptr);
 
   /// Copies a put's bytes. A failure means that there was no place left because older bytes could not be
   /// written; the put may be kept in part.
@@ -173,6 +175,7 @@ class NodeSegments {
   std::vector<Piece> pieces_;
   bool fills_holes_ = false;
   int lock_ = -1;
+  const OpenMark* mark_ = nullptr;
   std::unique_ptr<std::byte[]> block_;  // of the file, where holes are filled
   bool passing_ = false;
   std::vector<std::pair<std::int64_t, int>> order_;

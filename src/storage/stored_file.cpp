@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ enum Offered : std::size_t {
   kProven,
   kNotProven,
   kOwn,
+  kNumber,
   kOffered
 };
 static_assert(kOffered == StoredFile::kOffer);
@@ -121,6 +123,7 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
 void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led) {
   request_ = request;
   wanted_ = settings.storage;
+  shows_ = mpi::rank(comm) == 0;
   own_ = led == kByName;
   if (led == kFailed) {
     status_.update({Code::peer, "rank 0 cannot open " + request.path});
@@ -192,6 +195,7 @@ void StoredFile::offer(std::span<std::int64_t> values) const {
   values[kProven] = proven_ ? 1 : 0;
   values[kNotProven] = ~values[kProven];
   values[kOwn] = own_ ? 1 : 0;
+  values[kNumber] = shows_ ? OpenMark::any_number() : std::numeric_limits<std::int64_t>::max();
 }
 
 bool StoredFile::opened(std::span<const std::int64_t> least) {
@@ -253,6 +257,9 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   coherent_ = told && (nodes == 1 || coherent);
   fills_holes_ =
       settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
+  const bool writable = (request_.amode & MPI_MODE_RDONLY) == 0;
+  marked_ = settings.fill_holes != FillHoles::enable;
+  if (fills_holes_ && writable) mark_.set(descriptor_ >= 0 ? descriptor_ : theirs_, least[kNumber], shows_);
   posix_ = posix;
   if (!posix) {
     if (Status status = go_through_mpi(comm); !status.ok()) return status;

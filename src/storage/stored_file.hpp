@@ -15,6 +15,7 @@
 #include "mpi/handles.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/file_system.hpp"
+#include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -48,7 +49,7 @@ class StoredFile {
   /// All ranks, with rank 0's settings. Failures go into the offer.
   void open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led);
 
-  static constexpr std::size_t kOffer = 12;
+  static constexpr std::size_t kOffer = 13;
   void offer(std::span<std::int64_t> values) const;
   /// What failed on this rank so far.
   const Status& status() const { return status_; }
@@ -77,8 +78,11 @@ class StoredFile {
   bool local() const { return local_; }
   /// All ranks see at once what any of them has written, for certain.
   bool coherent() const { return coherent_; }
-  /// What no rank puts may be read and written again with what lies around it.
+  /// What no rank puts may be read and written again with what lies around it, as long as mark() says that
+  /// no other file object writes the file.
   bool fills_holes() const { return fills_holes_; }
+  /// Null where the user has said that there are none.
+  const OpenMark* mark() const { return marked_ ? &mark_ : nullptr; }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
 
@@ -117,6 +121,10 @@ class StoredFile {
   bool local_ = false;
   bool coherent_ = false;
   bool fills_holes_ = false;
+  bool shows_ = false;  // rank 0: what is said to others outside of this object
+  bool marked_ = true;
+  std::int64_t number_ = 0;
+  OpenMark mark_;
   FileSystem system_;
   std::string no_descriptor_;
   std::unique_ptr<Storage> storage_;
