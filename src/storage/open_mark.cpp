@@ -51,6 +51,7 @@ std::int64_t OpenMark::any_number() {
 }
 
 void OpenMark::set(int descriptor, std::int64_t number, bool shows) {
+  if (shows_ && descriptor_ >= 0) (void)lock(descriptor_, F_OFD_SETLK, F_UNLCK, kMarks, kNumbers, nullptr);
   descriptor_ = descriptor;
   number_ = number;
   shows_ = shows;

@@ -1,5 +1,5 @@
-// Whether others may be writing a file: every file object that writes it leaves a mark on it, a lock of a byte
-// far behind any end.
+// Whether others may be writing a file: every file object that writes it leaves a mark on it, a lock of a
+// byte far behind any end.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,10 @@ class OpenMark {
   /// Numbers of file objects: the same on all ranks of one, and nobody else's, or nearly so.
   static std::int64_t any_number();
 
-  /// `descriptor`: of this rank, which outlives this. `shows`: this rank's is the one that is locked.
+  /// `descriptor`: of this rank, which outlives this. `shows`: this rank's is the one that is locked. Again,
+  /// for another descriptor: before anybody writes.
   void set(int descriptor, std::int64_t number, bool shows);
+  int descriptor() const { return descriptor_; }
 
   /// While it lives, nobody else begins to write the file.
   class Alone {

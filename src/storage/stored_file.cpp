@@ -83,6 +83,7 @@ StoredFile::~StoredFile() {
 }
 
 void StoredFile::drop_descriptor() {
+  if (mark_.descriptor() == descriptor_) mark_ = {};
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
@@ -124,6 +125,7 @@ void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& set
   request_ = request;
   wanted_ = settings.storage;
   shows_ = mpi::rank(comm) == 0;
+  number_ = OpenMark::any_number();
   own_ = led == kByName;
   if (led == kFailed) {
     status_.update({Code::peer, "rank 0 cannot open " + request.path});
@@ -139,6 +141,14 @@ void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& set
     open_by_mpi(comm, request.amode);
     if (status_.ok()) identify(before);
   }
+  // Before any rank of this object can write.
+  if (shows_ && status_.ok()) leave_mark(number_);
+}
+
+void StoredFile::leave_mark(std::int64_t number) {
+  const int descriptor = theirs_ >= 0 ? theirs_ : descriptor_;
+  if ((request_.amode & MPI_MODE_RDONLY) != 0 || mark_.descriptor() == descriptor) return;
+  mark_.set(descriptor, number, shows_);
 }
 
 void StoredFile::open_own(const std::string& name) {
@@ -195,7 +205,7 @@ void StoredFile::offer(std::span<std::int64_t> values) const {
   values[kProven] = proven_ ? 1 : 0;
   values[kNotProven] = ~values[kProven];
   values[kOwn] = own_ ? 1 : 0;
-  values[kNumber] = shows_ ? OpenMark::any_number() : std::numeric_limits<std::int64_t>::max();
+  values[kNumber] = shows_ ? number_ : std::numeric_limits<std::int64_t>::max();
 }
 
 bool StoredFile::opened(std::span<const std::int64_t> least) {
@@ -257,9 +267,6 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   coherent_ = told && (nodes == 1 || coherent);
   fills_holes_ =
       settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
-  const bool writable = (request_.amode & MPI_MODE_RDONLY) == 0;
-  marked_ = settings.fill_holes != FillHoles::enable;
-  if (fills_holes_ && writable) mark_.set(descriptor_ >= 0 ? descriptor_ : theirs_, least[kNumber], shows_);
   posix_ = posix;
   if (!posix) {
     if (Status status = go_through_mpi(comm); !status.ok()) return status;
@@ -268,6 +275,8 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
     storage_ = make_posix_storage(descriptor_, request_.path);
     local_ = nodes == 1 && local;
   }
+  marked_ = settings.fill_holes != FillHoles::enable;
+  leave_mark(least[kNumber]);
   if (wanted_ == StorageKind::automatic || chosen)
     settings.storage = posix ? StorageKind::posix : StorageKind::mpiio;
   request_.info = MPI_INFO_NULL;  // the caller's, as is the other

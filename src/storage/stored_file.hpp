@@ -104,6 +104,7 @@ class StoredFile {
   void open_by_mpi(MPI_Comm comm, int amode);
   void identify(const BeforeOpen& before);
   void drop_descriptor();
+  void leave_mark(std::int64_t number);
   Status go_through_mpi(MPI_Comm comm);
   bool others_on_node(MPI_Comm comm, int node) const;
 

@@ -1,0 +1,80 @@
+// One file that several file objects write at once, each other elements of the same blocks: on communicators
+// of one rank and of half of them. Whoever completes a block must not write back what another one changes.
+#include <forebay/file.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+namespace {
+
+constexpr std::int64_t each = 4000, calls = 8;
+
+// Rank r's are the elements whose remainder is r.
+int run(MPI_Comm comm, bool together, const char* mode, const char* what) {
+  const char* path = "objects.dat";
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const std::int64_t all = each * calls * ranks;
+  if (rank == 0) {
+    const std::vector<int> old(static_cast<std::size_t>(all), -7);
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(reinterpret_cast<const char*>(old.data()), all * static_cast<std::int64_t>(sizeof(int)));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "forebay_mode", mode);
+  {
+    forebay::File file(comm, path, FOREBAY_RDWR, info);
+    MPI_Info_free(&info);
+    for (std::int64_t call = 0; call < calls; ++call) {
+      std::vector<int> mine(each);
+      for (std::int64_t i = 0; i < each; ++i)
+        mine[static_cast<std::size_t>(i)] = static_cast<int>((call * each + i) * ranks + rank);
+      const forebay::Box box{
+          .shape = {all}, .start = {call * each * ranks + rank}, .count = {each}, .stride = {ranks}};
+      if (together)
+        file.put_all(box, std::span<const int>(mine));
+      else
+        file.put(box, std::span<const int>(mine));
+    }
+    file.close();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  int lost = 0;
+  if (rank == 0) {
+    std::ifstream in(path, std::ios::binary);
+    const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
+    std::vector<int> got(bytes.size() / sizeof(int));
+    std::memcpy(got.data(), bytes.data(), got.size() * sizeof(int));
+    for (std::int64_t i = 0; i < all; ++i)
+      lost += got.size() == static_cast<std::size_t>(all) && got[static_cast<std::size_t>(i)] == i ? 0 : 1;
+    if (lost > 0) std::printf("%s, %s, %s: %d lost\n", what, together ? "together" : "alone", mode, lost);
+  }
+  MPI_Bcast(&lost, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return lost;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, lost = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+  for (const char* mode : {"strict", "commit"}) {
+    for (const bool together : {true, false}) {
+      lost += run(MPI_COMM_SELF, together, mode, "each its own");
+      lost += run(half, together, mode, "two at a time");
+    }
+  }
+  MPI_Comm_free(&half);
+  MPI_Finalize();
+  return lost == 0 ? 0 : 1;
+}
