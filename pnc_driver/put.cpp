@@ -76,10 +76,43 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Put
   return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
 }
 
-// In strict mode an independent put gains nothing here, and the record count is PnetCDF's own driver's to
-// keep.
+// In strict mode an independent put gains nothing here but by put_by_blocks, and the record count is
+// PnetCDF's own driver's to keep.
 bool takes(const OpenFile& file, int how) {
   return file.active() && ((how & mode::collective) != 0 || file.core->commits());
+}
+
+// In strict mode: whether an independent put was taken, since many short pieces of it are joined.
+template <class Arguments>
+bool put_by_blocks(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, int& err) {
+  if (!file.active() || file.share || !file.independent) return false;
+  Request request;
+  Batch batch(file);
+  std::unique_ptr<std::byte[]> packed;
+  bool taken = false;
+  const int failed = guarded([&] {
+    // What is wrong with it, PnetCDF's own driver says.
+    if (prepare(file, id, arguments, buffer, request, packed, batch) != NC_NOERR ||
+        request.selection.elements == 0 || !file.core->completes(batch.puts()))
+      return NC_NOERR;
+    taken = true;
+    if (std::is_same_v<Arguments, VarnArguments>) file.puts.skip_number();
+    err = write_alone(file, batch);
+    if (err == NC_NOERR && batch.out_of_range()) err = NC_ERANGE;
+    return NC_NOERR;
+  });
+  if (taken && failed != NC_NOERR) err = failed;
+  return taken;
+}
+
+// Left to PnetCDF's own driver, while others may be completing blocks.
+template <class Call>
+int put_by_stock(OpenFile& file, int how, Call&& call) {
+  const bool alone = file.active() && (how & mode::collective) == 0;
+  if (alone) (void)file.core->begin_outside(false);  // in strict mode nothing is kept
+  const int err = count_stock_call(file, call);
+  if (alone) file.core->end_outside();
+  return err;
 }
 
 template <class Arguments>
@@ -161,7 +194,11 @@ int put_var(void* object, int variable, Index start, Index count, Index stride, 
             const void* buffer, MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!takes(file, how)) {
-    return count_stock_call(file, [&] {
+    int taken = NC_NOERR;
+    if (put_by_blocks(file, variable, VarArguments{start, count, stride, imap}, {buffer, buffer_count, type},
+                      taken))
+      return taken;
+    return put_by_stock(file, how, [&] {
       return file.stock.put_var(file.stock_file, variable, start, count, stride, imap, buffer, buffer_count,
                                 type, how);
     });
@@ -175,7 +212,11 @@ int put_varn(void* object, int variable, int pieces, IndexList starts, IndexList
              MPI_Offset buffer_count, MPI_Datatype type, int how) {
   OpenFile& file = OpenFile::of(object);
   if (!takes(file, how)) {
-    const int err = count_stock_call(file, [&] {
+    int taken = NC_NOERR;
+    if (put_by_blocks(file, variable, VarnArguments{pieces, starts, counts}, {buffer, buffer_count, type},
+                      taken))
+      return taken;
+    const int err = put_by_stock(file, how, [&] {
       return file.stock.put_varn(file.stock_file, variable, pieces, starts, counts, buffer, buffer_count,
                                  type, how);
     });

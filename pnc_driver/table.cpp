@@ -52,7 +52,7 @@ struct Drained<Slot, Then, together> {
     const int drained = guarded([&] {
       if constexpr (!together && std::is_same_v<Then<Slot>, ForwardKeepCount<Slot>>) {
         const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
-        if (file.active() && file.core->commits() && (how & mode::collective) == 0) {
+        if (file.active() && (how & mode::collective) == 0) {
           if (int err = report(file.core->begin_outside(false), "cannot write what was put before"))
             return err;
         }

@@ -77,6 +77,8 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
       live.clear();
     } else if (s.settings.bypass_bytes > 0 && !s.behind && !s.on_node) {
       const StageTimer timer(s.counters, Stage::write);
+      // Others may still be in what they write by themselves.
+      const Sieve::Passing passing(s.gate(), s.file.descriptor());
       mine =
           s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
     }
@@ -120,6 +122,7 @@ Status CoreFile::end_independent() {
 
 Status CoreFile::begin_outside(bool together) {
   State& s = *state_;
+  s.outside.emplace(s.gate(), s.file.descriptor());
   if (!s.on_node) return together ? flush() : flush_alone();
   Status status = together ? flush() : Status{};
   // Before others fill holes again, all know that somebody may be writing there.
@@ -132,11 +135,19 @@ Status CoreFile::begin_outside(bool together) {
 }
 
 void CoreFile::end_outside() {
+  state_->outside.reset();
   if (state_->on_node) state_->on_node->segments.written_past();
 }
 
 void CoreFile::handle_given_away() {
-  if (state_->on_node) state_->on_node->segments.never_fill();
+  State& s = *state_;
+  if (s.on_node) s.on_node->segments.never_fill();
+  if (!s.given_away) s.given_away.emplace(s.gate(), s.file.descriptor());
+}
+
+bool CoreFile::completes(std::span<const Put> puts) const {
+  return state_->gate() != nullptr && !puts.empty() &&
+         std::all_of(puts.begin(), puts.end(), [](const Put& put) { return Sieve::worth(*put.cursor); });
 }
 
 void CoreFile::space_freed() {
@@ -287,7 +298,35 @@ Status CoreFile::write(std::span<const Put> puts, When when) {
     return s.write_behind_alone(puts);
   }
   if (s.on_node) return s.write_alone_on_node(puts, when);
-  return s.write_now(puts);
+  return s.write_strictly(puts);
+}
+
+NodeWindow* CoreFile::State::gate() const {
+  if (behind || on_node || !readable || file.descriptor() < 0 || !file.fills_holes() ||
+      settings.storage != StorageKind::posix || nodes->topology().nodes > 1)
+    return nullptr;
+  return windowed ? seat.meeting() : nullptr;
+}
+
+Status CoreFile::State::write_strictly(std::span<const Put> puts) {
+  NodeWindow* const meeting = gate();
+  if (meeting == nullptr) return write_now(puts);
+  const std::int64_t stripe = layout.stripe_bytes();
+  Status status;
+  try {
+    for (const Put& put : puts) {
+      if (!status.ok()) break;
+      if (!given_away && Sieve::worth(*put.cursor)) {
+        status = sieve.write(put, file.descriptor(), *meeting, file.mark(), *storage, stripe, counters);
+      } else {
+        const Sieve::Passing passing(meeting, file.descriptor());
+        status = bypass.write(put, stripe, *storage, counters);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    status = {Code::no_memory, "no memory for a write to " + options.path};
+  }
+  return status;
 }
 
 Status CoreFile::State::write_now(std::span<const Put> puts) {
@@ -305,6 +344,7 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
   const Piece piece{offset, static_cast<const std::byte*>(data), length};
   s.counters.count_write(offset, length, s.layout.stripe_bytes());
   if (s.on_node) s.on_node->segments.discard({offset, offset + length});
+  const Sieve::Passing passing(s.gate(), s.file.descriptor());
   Status status = s.storage->write({&piece, 1});
   if (s.on_node) s.on_node->segments.written_past();
   return status;
@@ -368,6 +408,8 @@ Status CoreFile::close(std::int64_t* least) {
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
+  s.outside.reset();
+  s.given_away.reset();
   s.again.reset();
   std::shared_ptr<SegmentMemory> spare;
   if (s.on_node) spare = s.on_node->memory();

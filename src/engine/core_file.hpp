@@ -87,8 +87,11 @@ class CoreFile {
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_alone();
+  /// In strict mode: whether write() joins these by completing blocks of the file, so that it is faster than
+  /// a write for each of their runs.
+  bool completes(std::span<const Put> puts) const;
   /// Around writes through handle(): what is kept goes to the file first, and holes in what is put meanwhile
-  /// are not filled. `together`: collective.
+  /// are not filled by any rank. `together`: collective.
   Status begin_outside(bool together);
   void end_outside();
   /// Somebody else may write through handle() whenever he likes.

@@ -10,14 +10,17 @@
 
 namespace forebay {
 
-/// An exclusive lock of a byte range, of an open file description: it ends with the process, and not with
-/// another descriptor that MPI-IO closes.
+/// A lock of a byte range, of an open file description: it ends with the process, and not with another
+/// descriptor that MPI-IO closes.
 class FileLock {
  public:
-  FileLock(int fd, std::int64_t begin, std::int64_t length) : fd_(fd), begin_(begin), length_(length) {
-    held_ = set(F_WRLCK, F_OFD_SETLKW);
+  enum class Kind { exclusive, shared };
+
+  FileLock(int fd, std::int64_t begin, std::int64_t length, Kind kind = Kind::exclusive)
+      : fd_(fd), begin_(begin), length_(length) {
+    held_ = set(kind == Kind::exclusive ? F_WRLCK : F_RDLCK, F_OFD_SETLKW);
   }
-  /// Without being put to sleep: `wait` says whether to try once more.
+  /// Exclusive, without being put to sleep: `wait` says whether to try once more.
   template <class Wait>
   FileLock(int fd, std::int64_t begin, std::int64_t length, Wait&& wait)
       : fd_(fd), begin_(begin), length_(length) {

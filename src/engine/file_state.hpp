@@ -17,6 +17,7 @@
 #include "engine/node_set.hpp"
 #include "engine/open_again.hpp"
 #include "engine/seat.hpp"
+#include "engine/sieve.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
 #include "mpi/handles.hpp"
@@ -42,6 +43,9 @@ struct CoreFile::State {
   Counters counters;
   std::string reported_path;  ///< rank 0, where a report is asked for
   Bypass bypass;
+  Sieve sieve;
+  std::optional<Sieve::Passing> given_away;  ///< MPI-IO's handle, to the program
+  std::optional<Sieve::Passing> outside;     ///< between begin_outside and end_outside
   Guess guess;
   Status deferred;
   bool readable = true;
@@ -77,6 +81,10 @@ struct CoreFile::State {
 
   Flush flush_over(Window& window);
   Status write_now(std::span<const Put> puts);
+  /// Independent, in strict mode.
+  Status write_strictly(std::span<const Put> puts);
+  /// Where ranks that write by themselves tell each other; null where no block is completed by one alone.
+  NodeWindow* gate() const;
   Status flush_together(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max);
   void discard(std::span<const Put> puts);
   Status fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine);

@@ -137,6 +137,13 @@ void NodeWindow::barrier() {
   barrier([] {});
 }
 
+bool NodeWindow::others_pass() const {
+  for (int r = 0; r < ranks_; ++r) {
+    if (slots_[r].passing.load(std::memory_order_seq_cst) != 0) return true;
+  }
+  return false;
+}
+
 void NodeWindow::finish(int a, std::uint64_t sequence, int code) {
   Slot& slot = slots_[a];
   slot.finish_code.store(code, std::memory_order_relaxed);

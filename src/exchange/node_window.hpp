@@ -71,6 +71,19 @@ class NodeWindow {
              const std::function<void()>& meanwhile = nullptr);
   static constexpr std::size_t kMostAgreed = 20;
 
+  // Independent writes of a file whose ranks meet here. Those that complete blocks are filling, others pass:
+
+  /// True: somebody is filling, and has to be waited for before anything is written.
+  bool begin_passing() {
+    slots_[rank_].passing.fetch_add(1, std::memory_order_seq_cst);
+    return control_->filling.load(std::memory_order_seq_cst) != 0;
+  }
+  void end_passing() { slots_[rank_].passing.fetch_sub(1, std::memory_order_release); }
+  void begin_filling() { control_->filling.fetch_add(1, std::memory_order_seq_cst); }
+  void end_filling() { control_->filling.fetch_sub(1, std::memory_order_release); }
+  /// While this rank is filling: whether any passes.
+  bool others_pass() const;
+
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.
   void announce(std::uint64_t sequence, std::int64_t next);
@@ -103,11 +116,13 @@ class NodeWindow {
     std::atomic<int> finish_code;         // of aggregator number i in slot i
     std::atomic<std::uint32_t> finished;  // the low bits of its sequence
     std::atomic<std::int64_t> agreed[2][kMostAgreed];
+    alignas(128) std::atomic<int> passing;
   };
   struct alignas(128) Control {
     alignas(128) std::atomic<std::uint32_t> arrived;
     alignas(128) std::atomic<std::uint32_t> generation;
     alignas(128) std::atomic<std::uint32_t> sleepers;
+    alignas(128) std::atomic<int> filling;
     alignas(128) std::atomic<std::uint64_t> announced_sequence;
     std::atomic<std::int64_t> announced_next[2];
   };

@@ -36,12 +36,19 @@ int run(MPI_Comm comm, bool together, const char* mode, const char* what) {
       std::vector<int> mine(each);
       for (std::int64_t i = 0; i < each; ++i)
         mine[static_cast<std::size_t>(i)] = static_cast<int>((call * each + i) * ranks + rank);
-      const forebay::Box box{
-          .shape = {all}, .start = {call * each * ranks + rank}, .count = {each}, .stride = {ranks}};
-      if (together)
+      if (!together) MPI_Barrier(MPI_COMM_WORLD);  // all in one block
+      const std::int64_t first = call * each * ranks + rank;
+      const forebay::Box box{.shape = {all}, .start = {first}, .count = {each}, .stride = {ranks}};
+      if (together) {
         file.put_all(box, std::span<const int>(mine));
-      else
+      } else if ((call + rank) % 3 > 0) {
         file.put(box, std::span<const int>(mine));
+      } else {
+        // One by one, while others complete blocks with these elements in them.
+        for (std::int64_t i = 0; i < each; ++i)
+          file.put({.shape = {all}, .start = {first + i * ranks}, .count = {1}},
+                   std::span<const int>(&mine[static_cast<std::size_t>(i)], 1));
+      }
     }
     file.close();
   }
@@ -72,6 +79,7 @@ int main(int argc, char** argv) {
     for (const bool together : {true, false}) {
       lost += run(MPI_COMM_SELF, together, mode, "each its own");
       lost += run(half, together, mode, "two at a time");
+      lost += run(MPI_COMM_WORLD, together, mode, "all");
     }
   }
   MPI_Comm_free(&half);

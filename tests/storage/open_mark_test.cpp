@@ -46,7 +46,8 @@ TEST_F(OpenMarks, OneObjectIsAloneOnAllItsRanks) {
 
 TEST_F(OpenMarks, AnotherIsSeenWhileItIsOpen) {
   const Object one(path_, 5, 2);
-  for (const std::int64_t number : {std::int64_t{1}, std::int64_t{4}, std::int64_t{6}, OpenMark::any_number()}) {
+  for (const std::int64_t number :
+       {std::int64_t{1}, std::int64_t{4}, std::int64_t{6}, OpenMark::any_number()}) {
     const Object two(path_, number);
     EXPECT_FALSE(one.alone(0)) << number;
     EXPECT_FALSE(one.alone(1)) << number;

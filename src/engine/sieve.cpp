@@ -1,0 +1,142 @@
+// The locks that keep ranks which complete blocks from each other, and the others from them.
+#include "engine/sieve.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "engine/file_lock.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kBlock = 512 << 10;
+constexpr std::size_t kMostRuns = 8192;
+// A write call against the copies of what lies between two runs, there and back.
+constexpr std::int64_t kMostGap = 4096;
+constexpr std::int64_t kMostStep = 2048;
+constexpr std::size_t kLook = 16;
+constexpr std::size_t kLeastRuns = 3;
+constexpr int kLetsOthersGo = 3;
+// Who passes is in the middle of a write, and no more of them come in.
+constexpr int kYields = 100;
+// Behind any end; OpenMark's are behind this one.
+constexpr std::int64_t kGate = (std::int64_t{1} << 62) - 1;
+
+bool ascend(std::span<const Run> runs) {
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].file < runs[i - 1].file + runs[i - 1].length) return false;
+  }
+  return true;
+}
+
+std::int64_t end_of(const Run& run) {
+  return run.file + run.length;
+}
+
+}  // namespace
+
+bool Sieve::worth(Cursor& cursor) {
+  if (cursor.hull().size() < static_cast<std::int64_t>(kLook)) return false;
+  std::array<Run, kLook> first;
+  cursor.start((cursor.hull().size() / 4096 + 2) * 4096);
+  const std::size_t n = cursor.take(kNoOffset, first);
+  return n == kLook && ascend(first) &&
+         end_of(first.back()) - first.front().file <= static_cast<std::int64_t>(kLook) * kMostStep;
+}
+
+void Sieve::wait_for_blocks(NodeWindow& meeting, int descriptor) {
+  for (int i = 0; i < kLetsOthersGo; ++i) {
+    meeting.end_passing();
+    { const FileLock after(descriptor, kGate, 1); }
+    if (!meeting.begin_passing()) return;
+  }
+  const FileLock after(descriptor, kGate, 1);
+}
+
+struct Sieve::Ways {
+  int descriptor;
+  NodeWindow& meeting;
+  const OpenMark* mark;
+  Storage& storage;
+  std::int64_t stripe;
+  Counters& counters;
+
+  Status write(const Piece& piece) const {
+    counters.count_write(piece.offset, piece.length, stripe);
+    return storage.write({&piece, 1});
+  }
+};
+
+Status Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark,
+                    Storage& storage, std::int64_t stripe, Counters& counters) {
+  if (block_ == nullptr) block_ = std::make_unique_for_overwrite<std::byte[]>(kBlock);
+  runs_.resize(kMostRuns);
+  const Ways ways{descriptor, meeting, mark, storage, stripe, counters};
+  struct Filling {
+    explicit Filling(NodeWindow& m) : meeting(m) { meeting.begin_filling(); }
+    ~Filling() { meeting.end_filling(); }
+    NodeWindow& meeting;
+  } const filling(meeting);
+  const FileLock gate(descriptor, kGate, 1, FileLock::Kind::shared);
+  Status status;
+  put.cursor->start(kBlock);
+  for (std::int64_t next = put.cursor->peek(); next != kNoOffset && status.ok(); next = put.cursor->peek()) {
+    const std::int64_t limit = (next / kBlock + 1) * kBlock;
+    while (const std::size_t n = put.cursor->take(limit, runs_)) {
+      const std::span<const Run> runs(runs_.data(), n);
+      counters.pieces += static_cast<std::int64_t>(n);
+      for (const Run& run : runs) counters.bytes += run.length;
+      // Runs of which later ones may lie over earlier ones keep their order within one group.
+      const bool sorted = ascend(runs);
+      for (std::size_t first = 0; first < n && status.ok();) {
+        std::size_t last = sorted ? first + 1 : n;
+        while (last < n && runs[last].file - end_of(runs[last - 1]) <= kMostGap) ++last;
+        status = write_group(runs.subspan(first, last - first), *put.source, ways);
+        first = last;
+      }
+      if (!status.ok()) break;
+    }
+  }
+  return status;
+}
+
+Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways& ways) {
+  std::int64_t begin = runs.front().file, end = end_of(runs.front()), bytes = 0;
+  for (const Run& run : runs) {
+    begin = std::min(begin, run.file);
+    end = std::max(end, end_of(run));
+    bytes += run.length;
+  }
+  const FileLock range(ways.descriptor, begin, end - begin);
+  // What has no holes needs neither to be read nor to be certain.
+  const bool whole = bytes == end - begin && ascend(runs);
+  std::optional<OpenMark::Alone> alone;
+  bool fills = !whole && range.held() && runs.size() >= kLeastRuns;
+  for (int i = 0; fills && ways.meeting.others_pass(); ++i) {
+    if (i == kYields) fills = false;
+    sched_yield();
+  }
+  if (fills && ways.mark != nullptr) fills = alone.emplace(*ways.mark).certain();
+  std::byte* const block = block_.get();
+  if (fills) {
+    ++ways.counters.reads;
+    ways.counters.read_bytes += end - begin;
+    ++ways.counters.rmw_blocks;
+    if (Status status = ways.storage.read(begin, block, end - begin); !status.ok()) return status;
+  }
+  if (fills || whole) {
+    source.produce(runs, block, begin);
+    return ways.write({begin, block, end - begin});
+  }
+  for (const Run& run : runs) {
+    source.produce({&run, 1}, block, run.file);
+    if (Status status = ways.write({run.file, block, run.length}); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace forebay
