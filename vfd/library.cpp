@@ -67,6 +67,12 @@ Status api_context(const ApiContext*& context) {
       symbols.find_if_there("H5CX_get_mpio_global_no_coll_cause", functions.get_no_collective_cause);
       symbols.find_if_there("H5I_object", functions.object_of);
       symbols.find_if_there("H5P_peek", functions.peek);
+      symbols.find_if_there("H5S_get_select_npoints", functions.get_select_npoints);
+      symbols.find_if_there("H5S_get_select_type", functions.get_select_type);
+      symbols.find_if_there("H5S_get_select_bounds", functions.get_select_bounds);
+      if (functions.object_of == nullptr || functions.get_select_npoints == nullptr ||
+          functions.get_select_type == nullptr || functions.get_select_bounds == nullptr)
+        functions.get_select_type = nullptr;
       if (!symbols.missing().empty()) {
         status = {Code::unsupported, "the HDF5 library " + symbols.path() + " does not export " +
                                          symbols.missing() + ", which says whether a transfer is collective"};

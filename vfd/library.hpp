@@ -27,6 +27,12 @@ struct ApiContext {
   // without an end where a rank is missing. These two may be missing.
   void* (*object_of)(hid_t) = nullptr;
   herr_t (*peek)(const void* list, const char* property, void* value) = nullptr;
+  // Of a dataspace, object_of() its identifier, what the functions of like names in the API tell: those take
+  // ten times as long, and a small write asks six times. All or none; they need HDF5's lock, which a callback
+  // has.
+  hssize_t (*get_select_npoints)(const void* space) = nullptr;
+  H5S_sel_type (*get_select_type)(const void* space) = nullptr;
+  herr_t (*get_select_bounds)(const void* space, hsize_t* low, hsize_t* high) = nullptr;
 
   /// Whether all ranks are in this call.
   bool collective() const {

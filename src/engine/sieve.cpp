@@ -51,7 +51,9 @@ bool Sieve::worth(Cursor& cursor) {
 void Sieve::wait_for_blocks(NodeWindow& meeting, int descriptor) {
   for (int i = 0; i < kLetsOthersGo; ++i) {
     meeting.end_passing();
-    { const FileLock after(descriptor, kGate, 1); }
+    {
+      const FileLock after(descriptor, kGate, 1);
+    }
     if (!meeting.begin_passing()) return;
   }
   const FileLock after(descriptor, kGate, 1);

@@ -1,5 +1,6 @@
-// Independent writes of many short runs, in strict mode, on one node: by whole blocks that are read, completed
-// and written again (data sieving; Thakur, Gropp and Lusk, Data Sieving and Collective I/O in ROMIO, 1999).
+// Independent writes of many short runs, in strict mode, on one node: by whole blocks that are read,
+// completed and written again (data sieving; Thakur, Gropp and Lusk, Data Sieving and Collective I/O in
+// ROMIO, 1999).
 #pragma once
 
 #include <cstdint>
