@@ -100,9 +100,13 @@ Status CoreFile::State::move_to_window(Window*& out) {
     const bool mine = in != 0;
     MPI_Allreduce(MPI_IN_PLACE, &in, 1, MPI_INT, MPI_MIN, comm.get());
     if (in != 0) {
+      // It refers to what the ranks share there.
+      const bool given = given_away.has_value();
+      given_away.reset();
       if (!next.empty()) take(std::move(next));
       seat.let_go();
       windowed = true;
+      if (given) given_away.emplace(gate(), file.descriptor());
       out = window;
       return {};
     }
