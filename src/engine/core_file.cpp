@@ -431,6 +431,7 @@ Status CoreFile::close(std::int64_t* least) {
   values[kWell] = status.ok() ? 0 : -1;
   values[kLeast] = least != nullptr ? *least : 0;
   mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
+  s.file.release_mark();
   if (least != nullptr) *least = values[kLeast];
   if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
   if (s.file.handle() != MPI_FILE_NULL) {

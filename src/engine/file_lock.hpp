@@ -16,16 +16,15 @@ class FileLock {
  public:
   enum class Kind { exclusive, shared };
 
-  FileLock(int fd, std::int64_t begin, std::int64_t length, Kind kind = Kind::exclusive)
-      : fd_(fd), begin_(begin), length_(length) {
-    held_ = set(kind == Kind::exclusive ? F_WRLCK : F_RDLCK, F_OFD_SETLKW);
+  FileLock(int fd, std::int64_t begin, std::int64_t length) : fd_(fd), begin_(begin), length_(length) {
+    held_ = set(F_WRLCK, F_OFD_SETLKW);
   }
-  /// Exclusive, without being put to sleep: `wait` says whether to try once more.
+  /// Without being put to sleep: `wait` says whether to try once more.
   template <class Wait>
-  FileLock(int fd, std::int64_t begin, std::int64_t length, Wait&& wait)
+  FileLock(int fd, std::int64_t begin, std::int64_t length, Wait&& wait, Kind kind = Kind::exclusive)
       : fd_(fd), begin_(begin), length_(length) {
     do {
-      held_ = set(F_WRLCK, F_OFD_SETLK);
+      held_ = set(kind == Kind::exclusive ? F_WRLCK : F_RDLCK, F_OFD_SETLK);
     } while (!held_ && (errno == EAGAIN || errno == EACCES) && wait());
   }
   ~FileLock() {

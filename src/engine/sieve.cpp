@@ -2,6 +2,7 @@
 #include "engine/sieve.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,7 @@ constexpr std::size_t kLeastRuns = 3;
 constexpr int kLetsOthersGo = 3;
 // Who passes is in the middle of a write, and no more of them come in.
 constexpr int kYields = 100;
+constexpr int kMostTries = 10'000;  // a second
 // Behind any end; OpenMark's are behind this one.
 constexpr std::int64_t kGate = (std::int64_t{1} << 62) - 1;
 
@@ -31,6 +33,17 @@ bool ascend(std::span<const Run> runs) {
     if (runs[i].file < runs[i - 1].file + runs[i - 1].length) return false;
   }
   return true;
+}
+
+// A program may hold a lock of its own for as long as it likes.
+auto in_time() {
+  return [i = 0]() mutable {
+    if (i < kYields)
+      sched_yield();
+    else
+      ::usleep(100);
+    return ++i < kMostTries;
+  };
 }
 
 std::int64_t end_of(const Run& run) {
@@ -52,11 +65,11 @@ void Sieve::wait_for_blocks(NodeWindow& meeting, int descriptor) {
   for (int i = 0; i < kLetsOthersGo; ++i) {
     meeting.end_passing();
     {
-      const FileLock after(descriptor, kGate, 1);
+      const FileLock after(descriptor, kGate, 1, in_time());
     }
     if (!meeting.begin_passing()) return;
   }
-  const FileLock after(descriptor, kGate, 1);
+  const FileLock after(descriptor, kGate, 1, in_time());
 }
 
 struct Sieve::Ways {
@@ -66,6 +79,7 @@ struct Sieve::Ways {
   Storage& storage;
   std::int64_t stripe;
   Counters& counters;
+  bool gate_held;
 
   Status write(const Piece& piece) const {
     counters.count_write(piece.offset, piece.length, stripe);
@@ -77,13 +91,13 @@ Status Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const O
                     Storage& storage, std::int64_t stripe, Counters& counters) {
   if (block_ == nullptr) block_ = std::make_unique_for_overwrite<std::byte[]>(kBlock);
   runs_.resize(kMostRuns);
-  const Ways ways{descriptor, meeting, mark, storage, stripe, counters};
   struct Filling {
     explicit Filling(NodeWindow& m) : meeting(m) { meeting.begin_filling(); }
     ~Filling() { meeting.end_filling(); }
     NodeWindow& meeting;
   } const filling(meeting);
-  const FileLock gate(descriptor, kGate, 1, FileLock::Kind::shared);
+  const FileLock gate(descriptor, kGate, 1, in_time(), FileLock::Kind::shared);
+  const Ways ways{descriptor, meeting, mark, storage, stripe, counters, gate.held()};
   Status status;
   put.cursor->start(kBlock);
   for (std::int64_t next = put.cursor->peek(); next != kNoOffset && status.ok(); next = put.cursor->peek()) {
@@ -113,11 +127,19 @@ Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways&
     end = std::max(end, end_of(run));
     bytes += run.length;
   }
-  const FileLock range(ways.descriptor, begin, end - begin);
+  const FileLock range(ways.descriptor, begin, end - begin, in_time());
   // What has no holes needs neither to be read nor to be certain.
   const bool whole = bytes == end - begin && ascend(runs);
   std::optional<OpenMark::Alone> alone;
-  bool fills = !whole && range.held() && runs.size() >= kLeastRuns;
+  // Without a lock this is one of those that pass.
+  struct Unlocked {
+    ~Unlocked() {
+      if (meeting != nullptr) meeting->end_passing();
+    }
+    NodeWindow* meeting;
+  } const unlocked{range.held() && ways.gate_held ? nullptr : &ways.meeting};
+  if (unlocked.meeting != nullptr) (void)ways.meeting.begin_passing();
+  bool fills = !whole && unlocked.meeting == nullptr && runs.size() >= kLeastRuns;
   for (int i = 0; fills && ways.meeting.others_pass(); ++i) {
     if (i == kYields) fills = false;
     sched_yield();

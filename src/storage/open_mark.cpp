@@ -1,4 +1,5 @@
-// Locks of bytes behind 2^62: one a file object, and a gate in front of them.
+// Each file has 2^32 bytes of the folder, chosen by its device and inode: the first one is a gate, the others
+// are numbers of objects. Two files with the same bytes only look as if somebody else were there.
 #include "storage/open_mark.hpp"
 
 #include <fcntl.h>
@@ -7,15 +8,33 @@
 
 #include <cerrno>
 #include <chrono>
+#include <map>
+#include <mutex>
 
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kNumbers = std::int64_t{1} << 30;
-constexpr std::int64_t kGate = std::int64_t{1} << 62;
-constexpr std::int64_t kMarks = kGate + 1;  // of number 0, which nobody has
+constexpr std::int64_t kNumbers = std::int64_t{1} << 31;
+constexpr int kMostPolls = 300'000;  // with the pause, some tens of seconds
+constexpr useconds_t kPause = 50;
 
-bool lock(int descriptor, int command, short type, std::int64_t begin, std::int64_t length, short* found) {
+// The process has one description for all its objects (each library of ours its own), which does not see its
+// own locks: so they are counted.
+struct Place {
+  int descriptor = ::open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::mutex mutex;
+  std::map<std::int64_t, std::map<std::int64_t, int>> objects;  // by file and number
+
+  Place() {
+    if (descriptor < 0) descriptor = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  static Place& instance() {
+    static auto* place = new Place;  // never destroyed: exit order is not ours to choose
+    return *place;
+  }
+};
+
+bool lock(int command, short type, std::int64_t begin, std::int64_t length, short* found = nullptr) {
   struct flock range{};
   range.l_type = type;
   range.l_whence = SEEK_SET;
@@ -23,21 +42,23 @@ bool lock(int descriptor, int command, short type, std::int64_t begin, std::int6
   range.l_len = static_cast<off_t>(length);
   int result = 0;
   do {
-    result = ::fcntl(descriptor, command, &range);
+    result = ::fcntl(Place::instance().descriptor, command, &range);
   } while (result != 0 && errno == EINTR);
   if (found != nullptr) *found = range.l_type;
   return result == 0;
 }
 
-// Of other open file descriptions.
-bool is_free(int descriptor, std::int64_t begin, std::int64_t length) {
+// Of other processes' locks.
+bool is_free(std::int64_t begin, std::int64_t length) {
   short found = F_WRLCK;
-  return lock(descriptor, F_OFD_GETLK, F_WRLCK, begin, length, &found) && found == F_UNLCK;
+  return length == 0 || (lock(F_OFD_GETLK, F_WRLCK, begin, length, &found) && found == F_UNLCK);
 }
 
-bool is_locked(int descriptor, std::int64_t at) {
-  short found = F_UNLCK;
-  return lock(descriptor, F_OFD_GETLK, F_WRLCK, at, 1, &found) && found != F_UNLCK;
+std::int64_t first_byte(const FileId& file) {
+  std::uint64_t x = file.device * 0x9e3779b97f4a7c15U + file.inode;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return static_cast<std::int64_t>(x >> 34) << 32;
 }
 
 }  // namespace
@@ -50,35 +71,50 @@ std::int64_t OpenMark::any_number() {
   return 1 + static_cast<std::int64_t>(any % (kNumbers - 2));
 }
 
-void OpenMark::set(int descriptor, std::int64_t number, bool shows) {
-  if (shows_ && descriptor_ >= 0) (void)lock(descriptor_, F_OFD_SETLK, F_UNLCK, kMarks, kNumbers, nullptr);
-  descriptor_ = descriptor;
+void OpenMark::leave(const FileId& file, std::int64_t number) {
+  if (first_ >= 0) return;
+  const std::int64_t first = first_byte(file);
+  if (!lock(F_OFD_SETLK, F_RDLCK, first + number, 1)) return;
+  {
+    Place& place = Place::instance();
+    const std::lock_guard guard(place.mutex);
+    ++place.objects[first][number];
+  }
+  first_ = first;
   number_ = number;
-  shows_ = shows;
-  shown_ = false;
-  if (!shows || descriptor < 0) return;
-  shown_ = lock(descriptor, F_OFD_SETLK, F_WRLCK, kMarks + number, 1, nullptr);
-  // Somebody has the same number: others are to see that there are two all the same.
-  if (!shown_ && (errno == EAGAIN || errno == EACCES))
-    (void)lock(descriptor, F_OFD_SETLK, F_WRLCK, kMarks + any_number(), 1, nullptr);
-  if (lock(descriptor, F_OFD_SETLKW, F_WRLCK, kGate, 1, nullptr))
-    (void)lock(descriptor, F_OFD_SETLK, F_UNLCK, kGate, 1, nullptr);
+  for (int i = 0; i < kMostPolls && !is_free(first, 1); ++i) ::usleep(kPause);
+}
+
+void OpenMark::release() {
+  if (first_ < 0) return;
+  Place& place = Place::instance();
+  const std::lock_guard guard(place.mutex);
+  auto& numbers = place.objects[first_];
+  if (--numbers[number_] == 0) {
+    numbers.erase(number_);
+    (void)lock(F_OFD_SETLK, F_UNLCK, first_ + number_, 1);
+  }
+  if (numbers.empty()) place.objects.erase(first_);
+  first_ = -1;
 }
 
 bool OpenMark::free_of_others() const {
-  const bool shown = shows_ ? shown_ : is_locked(descriptor_, kMarks + number_);
-  return shown && is_free(descriptor_, kMarks, number_) &&
-         is_free(descriptor_, kMarks + number_ + 1, kNumbers - number_ - 1);
+  {
+    Place& place = Place::instance();
+    const std::lock_guard guard(place.mutex);
+    if (place.objects[first_].size() != 1) return false;
+  }
+  return is_free(first_ + 1, number_ - 1) && is_free(first_ + number_ + 1, kNumbers - number_ - 1);
 }
 
 OpenMark::Alone::Alone(const OpenMark& mark) : mark_(mark) {
-  if (mark.descriptor_ < 0) return;
-  held_ = lock(mark.descriptor_, F_OFD_SETLKW, F_RDLCK, kGate, 1, nullptr);
+  if (mark.first_ < 0) return;
+  held_ = lock(F_OFD_SETLK, F_RDLCK, mark.first_, 1);
   certain_ = held_ && mark.free_of_others();
 }
 
 OpenMark::Alone::~Alone() {
-  if (held_) (void)lock(mark_.descriptor_, F_OFD_SETLK, F_UNLCK, kGate, 1, nullptr);
+  if (held_) (void)lock(F_OFD_SETLK, F_UNLCK, mark_.first_, 1);
 }
 
 }  // namespace forebay

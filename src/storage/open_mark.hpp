@@ -1,26 +1,34 @@
-// Whether others may be writing a file: every file object that writes it leaves a mark on it, a lock of a
-// byte far behind any end.
+// Whether others on this machine may be writing a file: every file object that writes it leaves a mark.
 #pragma once
 
 #include <cstdint>
+
+#include "storage/descriptors.hpp"
 
 namespace forebay {
 
 /// Who completes a block writes bytes that nobody put to him: what others put there in the meantime would be
 /// lost. Ranks of one file object see to that among themselves. Another object of the same file, on another
 /// communicator or in another process, is seen by its mark; who makes one waits for blocks that are being
-/// completed. Needs locks of open file descriptions (fcntl(2)), which end with the process.
+/// completed. Marks are locks of open file descriptions (fcntl(2)), which end with the process, of bytes of
+/// the folder /dev/shm that stand for the file: MPI-IO and programs lock whole files, and would wait for
+/// marks on these.
 class OpenMark {
  public:
+  OpenMark() = default;
+  ~OpenMark() { release(); }
+  OpenMark(const OpenMark&) = delete;
+  OpenMark& operator=(const OpenMark&) = delete;
+
   /// Numbers of file objects: the same on all ranks of one, and nobody else's, or nearly so.
   static std::int64_t any_number();
 
-  /// `descriptor`: of this rank, which outlives this. `shows`: this rank's is the one that is locked. Again,
-  /// for another descriptor: before anybody writes.
-  void set(int descriptor, std::int64_t number, bool shows);
-  int descriptor() const { return descriptor_; }
+  /// On every rank of an object, before it writes. Once; again is nothing.
+  void leave(const FileId& file, std::int64_t number);
+  /// When no rank of the object writes any more.
+  void release();
 
-  /// While it lives, nobody else begins to write the file.
+  /// While it lives, nobody else on this machine begins to write the file.
   class Alone {
    public:
     explicit Alone(const OpenMark& mark);
@@ -39,10 +47,8 @@ class OpenMark {
  private:
   bool free_of_others() const;
 
-  int descriptor_ = -1;
+  std::int64_t first_ = -1;  // byte of the file's
   std::int64_t number_ = 0;
-  bool shows_ = false;
-  bool shown_ = false;
 };
 
 }  // namespace forebay

@@ -83,7 +83,6 @@ StoredFile::~StoredFile() {
 }
 
 void StoredFile::drop_descriptor() {
-  if (mark_.descriptor() == descriptor_) mark_ = {};
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
@@ -145,10 +144,12 @@ void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& set
   if (shows_ && status_.ok()) leave_mark(number_);
 }
 
+void StoredFile::release_mark() {
+  mark_.release();
+}
+
 void StoredFile::leave_mark(std::int64_t number) {
-  const int descriptor = theirs_ >= 0 ? theirs_ : descriptor_;
-  if ((request_.amode & MPI_MODE_RDONLY) != 0 || mark_.descriptor() == descriptor) return;
-  mark_.set(descriptor, number, shows_);
+  if (known_ && (request_.amode & MPI_MODE_RDONLY) == 0) mark_.leave(id_, number);
 }
 
 void StoredFile::open_own(const std::string& name) {

@@ -97,6 +97,8 @@ class StoredFile {
   Status close_descriptor();
   /// Collective where handle() is not null.
   Status close_handle();
+  /// When all ranks have closed: until then others may still write.
+  void release_mark();
 
  private:
   bool by_name(const Request& request, const Settings& settings) const;
