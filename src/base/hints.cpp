@@ -135,7 +135,7 @@ const auto& entries() {
              "is faster than many small writes. automatic: where it is certain that no rank's bytes are lost "
              "by it: all ranks see one page cache (one machine, one mount), or the file system is known to "
              "be coherent between nodes (lustre, gpfs, …; not nfs, fuse, beegfs); and no other file object "
-             "of Forebay's has the file open for writing. enable: everywhere; "
+             "of Forebay's on the machine has the file open for writing. enable: everywhere; "
              "disable: nowhere, so that bytes that nobody put are never written, for files that other "
              "programs write at the same time."},
             &Settings::fill_holes},

@@ -67,6 +67,53 @@ int run(MPI_Comm comm, bool together, const char* mode, const char* what) {
   return lost;
 }
 
+// Rank 0 has closed the file already, and rank 1 still puts elements one by one, when rank 2 begins to
+// complete blocks through an object of its own.
+int run_early(const char* mode) {
+  const char* path = "objects_early.dat";
+  constexpr std::int64_t all = 3 * each;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    const std::vector<int> old(static_cast<std::size_t>(all), -7);
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(reinterpret_cast<const char*>(old.data()), all * static_cast<std::int64_t>(sizeof(int)));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "forebay_mode", mode);
+  {
+    forebay::File file(MPI_COMM_WORLD, path, FOREBAY_RDWR, info);
+    if (rank == 1) {
+      for (std::int64_t i = 0; i < each; ++i) {
+        const int value = static_cast<int>(3 * i + 1);
+        file.put({.shape = {all}, .start = {value}, .count = {1}}, std::span<const int>(&value, 1));
+      }
+    } else if (rank == 2) {
+      forebay::File other(MPI_COMM_SELF, path, FOREBAY_RDWR, info);
+      std::vector<int> mine(each);
+      for (std::int64_t i = 0; i < each; ++i) mine[static_cast<std::size_t>(i)] = static_cast<int>(3 * i + 2);
+      for (int again = 0; again < 30; ++again)
+        other.put({.shape = {all}, .start = {2}, .count = {each}, .stride = {3}}, std::span<const int>(mine));
+      other.close();
+    }
+    file.close();
+  }
+  MPI_Info_free(&info);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int lost = 0;
+  if (rank == 0) {
+    std::vector<int> got(static_cast<std::size_t>(all));
+    std::ifstream(path, std::ios::binary)
+        .read(reinterpret_cast<char*>(got.data()), all * static_cast<std::int64_t>(sizeof(int)));
+    for (int i = 0; i < all; ++i) lost += i % 3 == 0 || got[static_cast<std::size_t>(i)] == i ? 0 : 1;
+    if (lost > 0) std::printf("rank 0 closes early, %s: %d lost\n", mode, lost);
+  }
+  MPI_Bcast(&lost, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return lost;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,6 +130,7 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Comm_free(&half);
+  lost += run_early("strict") + run_early("commit");
   MPI_Finalize();
   return lost == 0 ? 0 : 1;
 }
