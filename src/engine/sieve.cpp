@@ -18,7 +18,7 @@ constexpr std::int64_t kBlock = 512 << 10;
 constexpr std::size_t kMostRuns = 8192;
 // A write call against the copies of what lies between two runs, there and back.
 constexpr std::int64_t kMostGap = 4096;
-constexpr std::int64_t kMostStep = 2048;
+constexpr std::int64_t kMostStep = 4096;
 constexpr std::size_t kLook = 16;
 constexpr std::size_t kLeastRuns = 3;
 constexpr int kLetsOthersGo = 3;

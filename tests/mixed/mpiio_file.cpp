@@ -1,5 +1,7 @@
 // A file by the program's own MPI-IO, next to those of Forebay: collective calls with views, independent ones
 // at offsets, blocking or not.
+#include <unistd.h>
+
 #include <mpi.h>
 
 #include "open_file.hpp"
@@ -58,10 +60,20 @@ class MpiioFile : public OpenFile {
     must(MPI_File_set_size(file_, bytes), "set_size");
     team_.meet();
   }
+  // OMPIO refuses, before it meets the other ranks, while anything is pending of whatever file: also what
+  // another thread's collective call has on its way.
+  void sync() {
+    int error = MPI_File_sync(file_);
+    for (int i = 0; threads_ && error != MPI_SUCCESS && i < 10000; ++i) {
+      ::usleep(100);
+      error = MPI_File_sync(file_);
+    }
+    must(error, "sync");
+  }
   void meet(std::uint64_t way) override {
-    if (way % 4 == 0) must(MPI_File_sync(file_), "sync");
+    if (way % 4 == 0) sync();
     team_.meet();
-    if (way % 4 == 0) must(MPI_File_sync(file_), "sync");
+    if (way % 4 == 0) sync();
   }
   void close(std::vector<std::unique_ptr<Array>>& arrays) override {
     must(MPI_File_close(&file_), "close");
