@@ -316,12 +316,11 @@ Status CoreFile::State::write_strictly(std::span<const Put> puts) {
   try {
     for (const Put& put : puts) {
       if (!status.ok()) break;
-      if (!given_away && Sieve::worth(*put.cursor)) {
-        status = sieve.write(put, file.descriptor(), *meeting, file.mark(), *storage, stripe, counters);
-      } else {
-        const Sieve::Passing passing(meeting, file.descriptor());
-        status = bypass.write(put, stripe, *storage, counters);
-      }
+      if (!given_away && Sieve::worth(*put.cursor) &&
+          sieve.write(put, file.descriptor(), *meeting, file.mark(), *storage, stripe, counters, status))
+        continue;
+      const Sieve::Passing passing(meeting, file.descriptor());
+      status = bypass.write(put, stripe, *storage, counters);
     }
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for a write to " + options.path};

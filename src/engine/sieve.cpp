@@ -25,7 +25,7 @@ constexpr int kLetsOthersGo = 3;
 // Who passes is in the middle of a write, and no more of them come in.
 constexpr int kYields = 100;
 constexpr int kMostTries = 10'000;  // a second
-// Behind any end; OpenMark's are behind this one.
+// Behind any end.
 constexpr std::int64_t kGate = (std::int64_t{1} << 62) - 1;
 
 bool ascend(std::span<const Run> runs) {
@@ -61,15 +61,20 @@ bool Sieve::worth(Cursor& cursor) {
          end_of(first.back()) - first.front().file <= static_cast<std::int64_t>(kLook) * kMostStep;
 }
 
+// Not for a time: a block may be on its way to a slow disk. Who fills and dies lets the lock go.
 void Sieve::wait_for_blocks(NodeWindow& meeting, int descriptor) {
+  const auto while_filling = [&] {
+    ::usleep(50);
+    return meeting.filling();
+  };
   for (int i = 0; i < kLetsOthersGo; ++i) {
     meeting.end_passing();
     {
-      const FileLock after(descriptor, kGate, 1, in_time());
+      const FileLock after(descriptor, kGate, 1, while_filling);
     }
     if (!meeting.begin_passing()) return;
   }
-  const FileLock after(descriptor, kGate, 1, in_time());
+  const FileLock after(descriptor, kGate, 1, while_filling);
 }
 
 struct Sieve::Ways {
@@ -79,7 +84,6 @@ struct Sieve::Ways {
   Storage& storage;
   std::int64_t stripe;
   Counters& counters;
-  bool gate_held;
 
   Status write(const Piece& piece) const {
     counters.count_write(piece.offset, piece.length, stripe);
@@ -87,8 +91,8 @@ struct Sieve::Ways {
   }
 };
 
-Status Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark,
-                    Storage& storage, std::int64_t stripe, Counters& counters) {
+bool Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark, Storage& storage,
+                  std::int64_t stripe, Counters& counters, Status& status) {
   if (block_ == nullptr) block_ = std::make_unique_for_overwrite<std::byte[]>(kBlock);
   runs_.resize(kMostRuns);
   struct Filling {
@@ -97,8 +101,9 @@ Status Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const O
     NodeWindow& meeting;
   } const filling(meeting);
   const FileLock gate(descriptor, kGate, 1, in_time(), FileLock::Kind::shared);
-  const Ways ways{descriptor, meeting, mark, storage, stripe, counters, gate.held()};
-  Status status;
+  // Who holds it now holds the whole file, and nobody fills.
+  if (!gate.held()) return false;
+  const Ways ways{descriptor, meeting, mark, storage, stripe, counters};
   put.cursor->start(kBlock);
   for (std::int64_t next = put.cursor->peek(); next != kNoOffset && status.ok(); next = put.cursor->peek()) {
     const std::int64_t limit = (next / kBlock + 1) * kBlock;
@@ -117,7 +122,7 @@ Status Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const O
       if (!status.ok()) break;
     }
   }
-  return status;
+  return true;
 }
 
 Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways& ways) {
@@ -127,19 +132,11 @@ Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways&
     end = std::max(end, end_of(run));
     bytes += run.length;
   }
-  const FileLock range(ways.descriptor, begin, end - begin, in_time());
+  const FileLock range(ways.descriptor, begin, end - begin);
   // What has no holes needs neither to be read nor to be certain.
   const bool whole = bytes == end - begin && ascend(runs);
   std::optional<OpenMark::Alone> alone;
-  // Without a lock this is one of those that pass.
-  struct Unlocked {
-    ~Unlocked() {
-      if (meeting != nullptr) meeting->end_passing();
-    }
-    NodeWindow* meeting;
-  } const unlocked{range.held() && ways.gate_held ? nullptr : &ways.meeting};
-  if (unlocked.meeting != nullptr) (void)ways.meeting.begin_passing();
-  bool fills = !whole && unlocked.meeting == nullptr && runs.size() >= kLeastRuns;
+  bool fills = !whole && range.held() && runs.size() >= kLeastRuns;
   for (int i = 0; fills && ways.meeting.others_pass(); ++i) {
     if (i == kYields) fills = false;
     sched_yield();

@@ -26,10 +26,11 @@ class Sieve {
   /// tell.
   static bool worth(Cursor& cursor);
 
-  /// Writes a request. `descriptor`: the file's, readable; `meeting`: what the ranks of the object share;
-  /// `mark`: null where nobody else writes the file for certain.
-  Status write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark, Storage& storage,
-               std::int64_t stripe, Counters& counters);
+  /// Writes a request; false: nothing, since the program holds a lock of the whole file. `descriptor`: the
+  /// file's, readable; `meeting`: what the ranks of the object share; `mark`: null where nobody else writes
+  /// the file for certain.
+  bool write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark, Storage& storage,
+             std::int64_t stripe, Counters& counters, Status& status);
 
   class Passing {
    public:

@@ -79,6 +79,7 @@ class NodeWindow {
     return control_->filling.load(std::memory_order_seq_cst) != 0;
   }
   void end_passing() { slots_[rank_].passing.fetch_sub(1, std::memory_order_release); }
+  bool filling() const { return control_->filling.load(std::memory_order_seq_cst) != 0; }
   void begin_filling() { control_->filling.fetch_add(1, std::memory_order_seq_cst); }
   void end_filling() { control_->filling.fetch_sub(1, std::memory_order_release); }
   /// While this rank is filling: whether any passes.
