@@ -14,7 +14,9 @@
 #include "engine/opening.hpp"
 #include "errors.hpp"
 #include "file_slots.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/file.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "open_file.hpp"
 #include "stock_bytes.hpp"
 
@@ -66,7 +68,8 @@ int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, 
 
   enum : std::size_t { wanted, bad_rank, fields };
   std::array<std::int64_t, fields> agreed{reason == nullptr ? 1 : 0, hints.ok() ? ranks : rank};
-  const Opening opening{comm, call, path, plan.settings.patience_seconds};
+  const mpi::Communicator own(comm);
+  const Opening opening{own, call, path, plan.settings.patience_seconds};
   if (Status status = agree_to_open(opening, std::move(hints), plan.settings, agreed); !status.ok()) {
     const bool names = status.code() == Code::bad_argument && agreed[bad_rank] == ranks;
     // One rank's word is enough.
@@ -86,8 +89,6 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
                  MPI_Info info, Plan& plan) {
   FileOptions options;
   options.path = path;
-  options.amode = file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
-  options.info = info;
   options.settings = plan.settings;
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
@@ -102,7 +103,8 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.opened = &before;
   options.settings_shared = true;
   if (!opened) options.elsewhere = {kNotOpened, std::string("PnetCDF has not opened ") + path};
-  const Status status = CoreFile::open(comm, options, file.core);
+  const Status status =
+      mpi::open(comm, file.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, info, options, file.core);
   if (!status.ok()) {
     file.core.reset();
     plan.reason = status.message();
@@ -118,7 +120,7 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
 // Collective, also where a rank has no file.
 void begin_stock_report(OpenFile& file, bool opened, MPI_Comm comm, const char* path, const Plan& plan) {
   if (file.active()) return;
-  file.stock_report = StockReport::begin(comm, opened, plan.settings, path, "pnetcdf", plan.reason);
+  file.stock_report = StockReport::begin(mpi::Communicator(comm), opened, plan.settings, path, "pnetcdf", plan.reason);
 }
 
 // The format that PnetCDF gives a new file: by mode, else by its process-wide default.
@@ -138,7 +140,7 @@ int read_format(OpenFile& file) {
     if (report(file.core->read_at(0, magic.data(), magic.size()), "cannot read the header") != NC_NOERR)
       magic = {};
   }
-  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, file.core->comm()) != MPI_SUCCESS)
+  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, mpi::comm_of(file.core->comm())) != MPI_SUCCESS)
     return NC_EMPI;
   if (magic[0] != 'C') return NC_EREAD;
   file.cdf_format = magic[3] == 5 ? 5 : magic[3] == 2 ? 2 : 1;

@@ -12,7 +12,8 @@
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
@@ -37,11 +38,12 @@ void warn_on_root(MPI_Comm comm, const std::string& message) {
 
 /// All ranks take the same driver: the stock function, too, duplicates the communicator with all of them.
 Status agree(MPI_Comm comm, Status status, const Settings& settings, bool& all) {
-  const mpi::CollectiveCall call({"H5Pset_fapl_mpio", "", comm, MPI_COMM_NULL, settings.patience_seconds});
-  std::array<int, 2> least{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
-  mpi::allreduce(least.data(), 2, MPI_INT, MPI_MIN, comm);
+  const mpi::Communicator ranks(comm);
+  const CollectiveCall call({"H5Pset_fapl_mpio", "", &ranks, false, settings.patience_seconds});
+  std::array<std::int64_t, 2> least{status.ok() ? 1 : 0, settings.enabled ? 1 : 0};
+  ranks.reduce(least, Communicator::Op::minimum);
   all = least[1] != 0;
-  return least[0] != 0 ? Status{} : spread_failure(comm, status);
+  return least[0] != 0 ? Status{} : spread_failure(ranks, status);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
@@ -207,10 +208,10 @@ herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5
     Status status = contained([&] { return check_arguments(fapl_id, config, mine); });
     Settings settings;
     (void)contained([&] { return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); });
-    const mpi::CollectiveCall call(
-        {"H5Pset_fapl_forebay", "", comm, MPI_COMM_NULL, settings.patience_seconds});
+    const mpi::Communicator ranks(comm);
+    const CollectiveCall call({"H5Pset_fapl_forebay", "", &ranks, false, settings.patience_seconds});
     // The communicator is duplicated by all ranks together: nobody may stay away from that by himself.
-    if (status = agree_outcome(comm, status); !status.ok()) return status;
+    if (status = agree_outcome(ranks, status); !status.ok()) return status;
     return select_driver(fapl_id, comm, info, mine);
   }));
 }

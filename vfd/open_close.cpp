@@ -12,10 +12,11 @@
 #include "driver.hpp"
 #include "engine/opening.hpp"
 #include "errors.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/file.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
 #include "stock.hpp"
-#include "storage/mpiio.hpp"
 
 namespace forebay::hdf5 {
 namespace {
@@ -105,8 +106,8 @@ Status mpi_params(hid_t fapl, const char* call, const char* name, int patience, 
     return {Code::bad_argument, "MPI is not running: a file with this driver needs MPI_Init before"};
   out.set_by_program = out.comm != MPI_COMM_NULL;
   if (out.set_by_program) return {};
-  const mpi::CollectiveCall waiting(
-      {call, name, MPI_COMM_WORLD, MPI_COMM_NULL, std::min(patience, kWorldPatience), kOpenedByAll});
+  const mpi::Communicator world(MPI_COMM_WORLD);
+  const CollectiveCall waiting({call, name, &world, false, std::min(patience, kWorldPatience), kOpenedByAll});
   mpi::duplicate(MPI_COMM_WORLD, out.own_comm.address());
   out.comm = out.own_comm.get();
   return {};
@@ -132,8 +133,9 @@ Status agreed_settings(const DriverFile& f, const MpiParams& params, const char*
                        Settings& settings) {
   if (status.ok()) status = resolve_settings(params.info, f.config.hints, f.rank == 0, settings);
   std::int64_t enabled = settings.enabled ? 1 : 0;
+  const mpi::Communicator ranks(params.comm);
   status = agree_to_open(
-      {params.comm, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
+      {ranks, "open", name, settings.patience_seconds, params.set_by_program ? "" : kOpenedByAll},
       std::move(status), settings, {&enabled, 1});
   settings.enabled = enabled != 0;
   return status;
@@ -161,7 +163,7 @@ Status open_as_stock(DriverFile& f, const char* name, unsigned flags, hid_t fapl
     return {Code::internal, "the stock MPI-IO driver gives no file handle"};
   }
   f.handle = *static_cast<MPI_File*>(handle);
-  f.stock_report = StockReport::begin(comm, true, settings, name, "hdf5", reason);
+  f.stock_report = StockReport::begin(mpi::Communicator(comm), true, settings, name, "hdf5", reason);
   return {};
 }
 
@@ -177,8 +179,6 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
 
   FileOptions options;
   options.path = name;
-  options.amode = access_mode(flags);
-  options.info = params.info;
   options.driver = "hdf5";
   options.needs_handle = true;  // of all files of MPI drivers
   options.settings_shared = true;
@@ -191,7 +191,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
                          "forebay_enable is off");
   }
 
-  Status status = CoreFile::open(params.comm, options, f.core);
+  Status status = mpi::open(params.comm, access_mode(flags), params.info, options, f.core);
   if (status.code() == Code::no_shared_memory || status.code() == Code::unsupported) {
     // Forebay may have created the file before it refused.
     return open_as_stock(f, name, flags & ~static_cast<unsigned>(H5F_ACC_EXCL), fapl, maxaddr, params.comm,
@@ -202,8 +202,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     warn_once(std::string("HDF5 runs on Forebay's driver, ") + (f.core->commits() ? "commit" : "strict"));
   }
 
-  f.handle = f.core->handle();
-  f.comm = f.core->comm();
+  f.handle = mpi::file_of(*f.core);
+  f.comm = mpi::comm_of(f.core->comm());
   mpi::Info used = hints_in_use(f.handle, params.info);
   f.sync_required = needs_sync(used.get());
   std::int64_t size = 0;
@@ -275,7 +275,7 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
   if (f.stock != nullptr) return f.stock->cls->truncate(f.stock, dxpl, closing);
   return guarded("truncate", [&]() -> Status {
     if (f.eoa == f.last_eoa) return {};
-    const mpi::CollectiveCall call(f.core->about(closing ? "close" : "flush"));
+    const CollectiveCall call(f.core->about(closing ? "close" : "flush"));
     if (f.eoa > static_cast<haddr_t>(INT64_MAX))
       return {Code::bad_argument, "the file is larger than MPI can address"};
     if (Status status = f.core->flush(); !status.ok()) return status;
@@ -300,12 +300,13 @@ herr_t delete_file(const char* name, hid_t fapl) {
     const int patience = patience_of(config);
     MpiParams params;
     if (Status status = mpi_params(fapl, "deletion", name, patience, params); !status.ok()) return status;
-    const mpi::CollectiveCall call({"deletion", name, params.comm, MPI_COMM_NULL, patience});
+    const mpi::Communicator ranks(params.comm);
+    const CollectiveCall call({"deletion", name, &ranks, false, patience});
     mpi::barrier(params.comm);
     Status status;
     if (mpi::rank(params.comm) == 0) {
       const int error = MPI_File_delete(name, params.info);
-      if (error != MPI_SUCCESS) status = from_mpi(error, std::string("cannot delete ") + name);
+      if (error != MPI_SUCCESS) status = mpi::from_mpi(error, std::string("cannot delete ") + name);
     }
     mpi::barrier(params.comm);  // nobody may create the next file of this name before the old one is gone
     return status;

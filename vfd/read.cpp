@@ -70,7 +70,7 @@ Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory,
     return Status{};
   });
   // Also the meeting before which all have written.
-  if (Status all = agree_outcome(f.comm, prepared); !all.ok()) return all;
+  if (Status all = agree_outcome(f.core->comm(), prepared); !all.ok()) return all;
   if (root && status.ok()) status = read_gets(f, gets);
   Packer packer(gets);
   for (;;) {

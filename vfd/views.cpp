@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "errors.hpp"
-#include "storage/mpiio.hpp"
+#include "mpi/file.hpp"
 
 namespace forebay::hdf5 {
 namespace {
 
 Status outcome(int error, const std::string& what) {
-  return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
+  return error == MPI_SUCCESS ? Status{} : mpi::from_mpi(error, what);
 }
 
 class Datatype {

@@ -85,7 +85,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       Status status = f.core->begin_outside(true);  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       f.core->end_outside();
-      return agree_outcome(f.comm, status);
+      return agree_outcome(f.core->comm(), status);
     }
     f.eof = HADDR_UNDEF;
     Status status;

@@ -29,7 +29,7 @@ Status BoxFile::put(Requests& requests, bool& callbacks) {
 }
 
 Status BoxFile::put_all(Requests& requests, Status mine, bool& callbacks) {
-  const mpi::CollectiveCall call(core_->about("collective write"));
+  const CollectiveCall call(core_->about("collective write"));
   std::array<std::int64_t, 1> bad{mine.ok() ? 0 : 1};
   Status status;
   requests.begin();
@@ -42,7 +42,7 @@ Status BoxFile::put_all(Requests& requests, Status mine, bool& callbacks) {
       status = {Code::no_memory, "no memory for a collective write to " + path()};
     }
     status = agree_outcome(core_->comm(), status);
-    mpi::allreduce(bad.data(), 1, MPI_INT64_T, MPI_MAX, core_->comm());
+    core_->comm().reduce({bad.data(), 1}, Communicator::Op::maximum);
   }
   callbacks = !requests.settle();
   if (status.ok() && bad[0] == 0) {
@@ -67,12 +67,12 @@ Status BoxFile::get(Requests& requests, bool& callbacks) {
 }
 
 Status BoxFile::get_all(Requests& requests, Status mine, bool& callbacks) {
-  const mpi::CollectiveCall call(core_->about("collective read"));
+  const CollectiveCall call(core_->about("collective read"));
   Status status;
   if (opened_.buffering) {
     status = core_->read_all(requests.gets());
   } else {
-    mpi::barrier(core_->comm());
+    core_->comm().barrier();
     status = core_->read(requests.gets());
   }
   callbacks = !requests.settle();
@@ -82,7 +82,7 @@ Status BoxFile::get_all(Requests& requests, Status mine, bool& callbacks) {
 }
 
 Status BoxFile::flush() {
-  const mpi::CollectiveCall call(core_->about("flush"));
+  const CollectiveCall call(core_->about("flush"));
   Status status = core_->flush();
   // Also a meeting in strict mode, where the core has nothing to do.
   status = agree_outcome(core_->comm(), status);
@@ -103,9 +103,9 @@ Status BoxFile::size(std::int64_t& bytes) {
 }
 
 Status BoxFile::set_size(std::int64_t bytes, Status mine) {
-  const mpi::CollectiveCall call(core_->about("change of size"));
+  const CollectiveCall call(core_->about("change of size"));
   std::array<std::int64_t, 2> sizes{bytes, ~bytes};
-  mpi::allreduce(sizes.data(), 2, MPI_INT64_T, MPI_MIN, core_->comm());
+  core_->comm().reduce(sizes, Communicator::Op::minimum);
   if (mine.ok() && sizes[0] != ~sizes[1]) {
     mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
                                     std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};

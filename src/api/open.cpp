@@ -9,7 +9,9 @@
 #include "engine/agreement.hpp"
 #include "engine/opening.hpp"
 #include "forebay/tcio.h"
-#include "mpi/collective.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/file.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay::tcio {
@@ -51,7 +53,7 @@ Status truncate(CoreFile& core) {
   Status status;
   if (core.rank() == 0) status = core.size(size);
   std::int64_t to_cut = status.ok() ? size : 1;
-  mpi::bcast(&to_cut, 1, MPI_INT64_T, 0, core.comm());
+  core.comm().broadcast(&to_cut, sizeof to_cut, 0);
   return to_cut > 0 ? core.set_size(0) : Status{};
 }
 
@@ -59,13 +61,15 @@ Status truncate(CoreFile& core) {
 
 Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener,
                  Opened& out) {
+  const mpi::Communicator ranks(comm);
+  const bool first = ranks.rank() == 0;
   FileOptions options;
   Status status = check_arguments(path, flags, opener);
-  if (status.ok()) status = settings_for(info, mpi::rank(comm) == 0, options.settings);
+  if (status.ok()) status = settings_for(info, first, options.settings);
   // Of which the least is taken. Rank 0's settings hold for all.
   enum : std::size_t { kFlags, kNotFlags, kBuffering };
-  std::array<std::int64_t, 3> all{flags, ~flags, mpi::rank(comm) != 0 || options.settings.enabled ? 1 : 0};
-  const Opening opening{comm, opener.function, path, options.settings.patience_seconds};
+  std::array<std::int64_t, 3> all{flags, ~flags, !first || options.settings.enabled ? 1 : 0};
+  const Opening opening{ranks, opener.function, path, options.settings.patience_seconds};
   status = agree_to_open(opening, std::move(status), options.settings, all);
   if (!status.ok()) return status;
   if (all[kFlags] != ~all[kNotFlags])
@@ -73,30 +77,26 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   if (all[kBuffering] == 0) {
     options.settings.mode = Mode::strict;
     options.settings.storage = StorageKind::mpiio;
-    if (mpi::rank(comm) == 0)
+    if (first)
       warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
   }
   out.buffering = all[kBuffering] != 0;
   const Access access = out.access = {(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
   options.path = path;
-  options.info = info;
   options.driver = opener.driver;
   options.keeping = Keeping::by_node;
   // Ranks of different nodes flush before they use each other's bytes.
   options.tells_freed_space = true;
   options.only_writer = true;
   options.needs_descriptor = access.writes;  // level 1 may hold bytes in any mode
-  options.amode = (flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0;
-  if ((flags & TCIO_EXCL) != 0) options.amode |= MPI_MODE_EXCL;
+  const int mode =
+      ((flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0) | ((flags & TCIO_EXCL) != 0 ? MPI_MODE_EXCL : 0);
 
   std::unique_ptr<CoreFile>& core = out.core;
-  const int mode = options.amode;
-  options.amode = mode | (access.writes ? MPI_MODE_RDWR : MPI_MODE_RDONLY);
-  status = CoreFile::open(comm, options, core);
+  status = mpi::open(comm, mode | (access.writes ? MPI_MODE_RDWR : MPI_MODE_RDONLY), info, options, core);
   if (status.code() == Code::access && access.writes && !access.reads) {
     // Reading helps to write what has holes, but is not needed.
-    options.amode = mode | MPI_MODE_WRONLY;
-    status = CoreFile::open(comm, options, core);
+    status = mpi::open(comm, mode | MPI_MODE_WRONLY, info, options, core);
   }
   if (status.ok() && (flags & TCIO_TRUNC) != 0) {
     status = truncate(*core);
@@ -116,7 +116,7 @@ Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std:
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for " + std::string(path)};
   }
-  if (status = agree_outcome(comm, status); !status.ok()) {
+  if (status = mpi::agree_outcome(comm, status); !status.ok()) {
     if (out) (void)out->close();
     out.reset();
   }

@@ -165,21 +165,20 @@ Status File::settle() {
 }
 
 Status File::fetch_all() {
-  const mpi::CollectiveCall call(core_->about("tcio_fetch_all"));
+  const CollectiveCall call(core_->about("tcio_fetch_all"));
   // Also what this rank wrote elsewhere: others may read it.
   Status status = move_on();
-  int wrote = wrote_ ? 1 : 0;
-  if (access_.writes) mpi::allreduce(&wrote, 1, MPI_INT, MPI_MAX, core_->comm());
+  const bool wrote = access_.writes ? !core_->comm().all(!wrote_) : wrote_;
   status.update(reads_.fill(*core_, true));
   // All that anybody wrote is in the file now, and nobody writes before all have read.
-  if (wrote != 0 && !early_.empty()) status.update(early_.read_again(*core_, level1_.unit()));
+  if (wrote && !early_.empty()) status.update(early_.read_again(*core_, level1_.unit()));
   early_.clear();
   if (status.ok()) wrote_ = false;
   return agree_outcome(core_->comm(), status);
 }
 
 Status File::flush() {
-  const mpi::CollectiveCall call(core_->about("tcio_flush"));
+  const CollectiveCall call(core_->about("tcio_flush"));
   Status status = settle();
   watching_ = false;  // a program may have set signal handlers by the next write
   status.update(core_->flush());
@@ -190,7 +189,7 @@ Status File::flush() {
 }
 
 Status File::sync() {
-  const mpi::CollectiveCall call(core_->about("tcio_sync"));
+  const CollectiveCall call(core_->about("tcio_sync"));
   Status status = settle();
   watching_ = false;
   status.update(core_->sync());
@@ -206,9 +205,9 @@ Status File::size(std::int64_t& bytes) {
 }
 
 Status File::set_size(std::int64_t bytes, Status mine) {
-  const mpi::CollectiveCall call(core_->about("tcio_set_size"));
+  const CollectiveCall call(core_->about("tcio_set_size"));
   std::int64_t sizes[] = {bytes, ~bytes};
-  mpi::allreduce(sizes, 2, MPI_INT64_T, MPI_MIN, core_->comm());
+  core_->comm().reduce(sizes, Communicator::Op::minimum);
   if (mine.ok() && sizes[0] != ~sizes[1]) {
     mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
                                     std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};
@@ -219,7 +218,7 @@ Status File::set_size(std::int64_t bytes, Status mine) {
 }
 
 Status File::close() {
-  const mpi::CollectiveCall call(core_->about("tcio_close"));
+  const CollectiveCall call(core_->about("tcio_close"));
   Status status = settle();
   unwatch(*this);
   // The rank that failed says so to all, whatever the core has to say.

@@ -5,9 +5,6 @@
 #include <array>
 #include <cstring>
 
-#include "mpi/collective.hpp"
-#include "mpi/handles.hpp"
-
 namespace forebay {
 namespace {
 
@@ -18,26 +15,25 @@ struct Reason {
 
 }  // namespace
 
-Status agree_outcome(MPI_Comm comm, const Status& mine, std::int64_t* least) {
+Status agree_outcome(const Communicator& ranks, const Status& mine, std::int64_t* least) {
   std::array<std::int64_t, 2> values{mine.ok() ? 1 : 0, least != nullptr ? *least : 0};
-  mpi::allreduce(values.data(), least != nullptr ? 2 : 1, MPI_INT64_T, MPI_MIN, comm);
+  ranks.reduce({values.data(), least != nullptr ? 2U : 1U}, Communicator::Op::minimum);
   if (least != nullptr) *least = values[1];
-  return values[0] != 0 ? Status{} : spread_failure(comm, mine);
+  return values[0] != 0 ? Status{} : spread_failure(ranks, mine);
 }
 
-Status spread_failure(MPI_Comm comm, const Status& mine) {
-  const int ranks = mpi::size(comm);
+Status spread_failure(const Communicator& ranks, const Status& mine) {
   // A rank that only heard of a failure does not speak for it.
-  int speaker = mine.ok() || mine.code() == Code::peer ? ranks : mpi::rank(comm);
-  mpi::allreduce(&speaker, 1, MPI_INT, MPI_MIN, comm);
-  if (speaker == ranks) return mine.ok() ? Status{Code::peer, "another rank failed"} : mine;
+  const bool silent = mine.ok() || mine.code() == Code::peer;
+  const auto speaker = static_cast<int>(ranks.minimum(silent ? ranks.size() : ranks.rank()));
+  if (speaker == ranks.size()) return mine.ok() ? Status{Code::peer, "another rank failed"} : mine;
   Reason reason{};
-  if (mpi::rank(comm) == speaker) {
+  if (ranks.rank() == speaker) {
     reason.code = static_cast<int>(mine.code());
     const std::size_t length = std::min(mine.message().size(), reason.text.size() - 1);
     std::memcpy(reason.text.data(), mine.message().data(), length);
   }
-  mpi::bcast(&reason, static_cast<int>(sizeof reason), MPI_BYTE, speaker, comm);
+  ranks.broadcast(&reason, sizeof reason, speaker);
   if (!mine.ok() && mine.code() != Code::peer) return mine;
   return Status::heard(static_cast<Code>(reason.code),
                        "rank " + std::to_string(speaker) + ": " + reason.text.data());

@@ -60,7 +60,7 @@ void CoreFile::State::discard(std::span<const Put> puts) {
 
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
-  const mpi::CollectiveCall call(about("collective write"));
+  const CollectiveCall call(about("collective write"));
   if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
   std::vector<Put> live;
@@ -94,7 +94,7 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
 
 Status CoreFile::flush() {
   State& s = *state_;
-  const mpi::CollectiveCall call(about("flush"));
+  const CollectiveCall call(about("flush"));
   if (s.behind) return s.write_behind({}, {}, {}, true);
   return s.on_node ? s.flush_node() : Status{};
 }
@@ -128,7 +128,7 @@ Status CoreFile::begin_outside(bool together) {
   // Before others fill holes again, all know that somebody may be writing there.
   s.on_node->segments.write_past();
   if (together)
-    MPI_Barrier(s.comm.get());
+    s.comm->barrier();
   else
     status = flush_alone();
   return status;
@@ -153,7 +153,7 @@ bool CoreFile::completes(std::span<const Put> puts) const {
 void CoreFile::space_freed() {
   State& s = *state_;
   if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
-  const mpi::CollectiveCall call(about("deletion"));
+  const CollectiveCall call(about("deletion"));
   s.meet_on_node();
   s.on_node->resting = true;
 }
@@ -241,13 +241,11 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
     mine.update(flushed);
     if (nodes->topology().nodes > 1) {
       const StageTimer timer(counters, Stage::agree);
-      int well = all_well ? 1 : 0;
-      mpi::allreduce(&well, 1, MPI_INT, MPI_MIN, comm.get());
-      all_well = well != 0;
+      all_well = comm->all(all_well);
     }
   }
   if (all_well) return {};
-  return spread_failure(comm.get(), mine);
+  return spread_failure(*comm, mine);
 }
 
 void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
@@ -258,14 +256,10 @@ void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    mpi::start_allreduce(least, MPI_MIN, comm.get(), requests[0]);
-    if (!sums.empty()) mpi::start_allreduce(sums, MPI_SUM, comm.get(), requests[1]);
-    if (meanwhile) meanwhile();
-    for (MPI_Request& request : requests) mpi::wait(request);
+    comm->reduce(least, sums, meanwhile);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  mpi::CollectiveCall::all_have_come();
+  CollectiveCall::all_have_come();
 }
 
 Flush CoreFile::State::flush_over(Window& window) {
@@ -351,14 +345,14 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
 
 void CoreFile::meet() {
   State& s = *state_;
-  if ((s.options.amode & MPI_MODE_RDONLY) != 0) return;
-  const mpi::CollectiveCall call(about("collective read"));
+  if (!s.options.mode.writes) return;
+  const CollectiveCall call(about("collective read"));
   if (s.on_node) return s.meet_on_node();
   s.arrive();
 }
 
 void CoreFile::arrive(const char* name) {
-  const mpi::CollectiveCall call(about(name));
+  const CollectiveCall call(about(name));
   state_->arrive();
 }
 
@@ -367,13 +361,13 @@ void CoreFile::State::arrive() {
   if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr)
     meeting->barrier();
   else
-    mpi::barrier(comm.get());
-  mpi::CollectiveCall::all_have_come();
+    comm->barrier();
+  CollectiveCall::all_have_come();
 }
 
 // MPI-IO's collective calls wait without a word.
 void CoreFile::State::arrive_for_mpi() {
-  if (file.handle() != MPI_FILE_NULL) arrive();
+  if (file.handle() != nullptr) arrive();
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
@@ -381,9 +375,9 @@ Status CoreFile::size(std::int64_t& bytes) {
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {
-  const mpi::CollectiveCall call(about("change of size"));
+  const CollectiveCall call(about("change of size"));
   state_->arrive_for_mpi();
-  return agree_outcome(state_->comm.get(), state_->file.set_size(state_->comm.get(), bytes));
+  return agree_outcome(*state_->comm, state_->file.set_size(*state_->comm, bytes));
 }
 
 void CoreFile::defer(Status failure) {
@@ -391,19 +385,19 @@ void CoreFile::defer(Status failure) {
 }
 
 Status CoreFile::sync() {
-  const mpi::CollectiveCall call(about("sync"));
+  const CollectiveCall call(about("sync"));
   const Status flushed = flush();
   state_->arrive_for_mpi();
   Status synced = state_->file.sync();
   Status status = state_->deferred;
   status.update(flushed);
   status.update(std::move(synced));
-  return agree_outcome(state_->comm.get(), status);
+  return agree_outcome(*state_->comm, status);
 }
 
 Status CoreFile::close(std::int64_t* least) {
   State& s = *state_;
-  const mpi::CollectiveCall call(about("close"));
+  const CollectiveCall call(about("close"));
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
@@ -429,19 +423,19 @@ Status CoreFile::close(std::int64_t* least) {
   std::copy(vote.begin(), vote.end(), values.begin());
   values[kWell] = status.ok() ? 0 : -1;
   values[kLeast] = least != nullptr ? *least : 0;
-  mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, s.comm.get());
+  s.comm->reduce(values, Communicator::Op::minimum);
   s.file.release_mark();
   if (least != nullptr) *least = values[kLeast];
-  if (values[kWell] != 0) status = spread_failure(s.comm.get(), status);
-  if (s.file.handle() != MPI_FILE_NULL) {
+  if (values[kWell] != 0) status = spread_failure(*s.comm, status);
+  if (s.file.handle() != nullptr) {
     Status closed = s.file.close_handle();
-    if (s.settings.storage == StorageKind::mpiio) closed = agree_outcome(s.comm.get(), closed);
+    if (s.settings.storage == StorageKind::mpiio) closed = agree_outcome(*s.comm, closed);
     status.update(std::move(closed));
   }
   if (!s.settings.stats.empty()) {
     ReportFacts facts{s.reported_path, s.options.driver,        s.settings,
                       s.file,          s.layout.stripe_bytes(), s.layout.round_bytes()};
-    if (const Status reported = report_at_close(s.comm.get(), facts, *s.nodes, s.counters); !reported.ok()) {
+    if (const Status reported = report_at_close(*s.comm, facts, *s.nodes, s.counters); !reported.ok()) {
       warn_once(reported.message());
     }
   }
@@ -452,24 +446,23 @@ Status CoreFile::close(std::int64_t* least) {
   return status;
 }
 
-mpi::CollectiveCall::About CoreFile::about(const char* call) const {
-  return {call, state_->options.path, state_->comm.get(), state_->comm.get(),
-          state_->settings.patience_seconds};
+CollectiveCall::About CoreFile::about(const char* call) const {
+  return {call, state_->options.path, state_->comm.get(), true, state_->settings.patience_seconds};
 }
-MPI_Comm CoreFile::comm() const {
-  return state_->comm.get();
+const Communicator& CoreFile::comm() const {
+  return *state_->comm;
 }
-MPI_File CoreFile::handle() const {
+int CoreFile::rank() const {
+  return state_->comm->rank();
+}
+int CoreFile::ranks() const {
+  return state_->comm->size();
+}
+CollectiveHandle* CoreFile::handle() const {
   return state_->file.handle();
 }
 int CoreFile::descriptor() const {
   return state_->file.descriptor();
-}
-int CoreFile::rank() const {
-  return mpi::rank(state_->comm.get());
-}
-int CoreFile::ranks() const {
-  return mpi::size(state_->comm.get());
 }
 int CoreFile::nodes() const {
   return state_->nodes->topology().nodes;

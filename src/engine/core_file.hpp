@@ -2,8 +2,6 @@
 // use.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,9 +12,10 @@
 #include "base/counters.hpp"
 #include "base/settings.hpp"
 #include "base/status.hpp"
-#include "mpi/collective.hpp"
+#include "ranks/collective_call.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "storage/collective_handle.hpp"
 #include "storage/descriptors.hpp"
 
 namespace forebay {
@@ -35,10 +34,9 @@ class CoreFile;
 /// How a driver opens a file.
 struct FileOptions {
   std::string path;               ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
-  int amode = MPI_MODE_RDWR;      ///< MPI_MODE_* for MPI_File_open
-  MPI_Info info = MPI_INFO_NULL;  ///< passed on to MPI_File_open; hints of ours in it have been applied to
-                                  ///< settings by the caller
-  Settings settings;
+  OpenMode mode;
+  const CollectiveOpener* opener = nullptr;  ///< MPI-IO, for the time of the open; null: there is none
+  Settings settings;                         ///< with the hints that the program gave
   std::string driver;                  ///< "hdf5", "pnetcdf", …: for messages and the report
   Keeping keeping = Keeping::nothing;  ///< in commit mode
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
@@ -65,7 +63,7 @@ class CoreFile {
  public:
   /// Collective. Opens the file, and makes the node's window on the communicator's first use. The file has a
   /// communicator of its own. Where a node cannot give its window, each rank is a node of its own.
-  static Status open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out);
+  static Status open(const Communicator& ranks, const FileOptions& options, std::unique_ptr<CoreFile>& out);
 
   ~CoreFile();
   CoreFile(const CoreFile&) = delete;
@@ -145,7 +143,7 @@ class CoreFile {
   /// would not say for whom it waits; `call` is its name.
   void arrive(const char* call);
   /// A collective call on this file, for what a long wait in it has to say.
-  mpi::CollectiveCall::About about(const char* call) const;
+  CollectiveCall::About about(const char* call) const;
 
   /// Size of the file in bytes, as this rank sees it now. Independent.
   Status size(std::int64_t& bytes);
@@ -165,12 +163,12 @@ class CoreFile {
   /// returned. `least`: a value of the caller's, of which each rank gets the least in the same message.
   Status close(std::int64_t* least = nullptr);
 
-  MPI_Comm comm() const;
-  MPI_File handle() const;  ///< for code that must go past Forebay (file views, atomicity), where it was
-                            ///< asked for; the handle's view stays bytes at 0
-  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
+  const Communicator& comm() const;   ///< the file's own
+  CollectiveHandle* handle() const;   ///< for code that must go past Forebay (file views, atomicity), where it was
+                            ///< asked for; null: there is none. The handle's view stays bytes at 0
   int rank() const;
   int ranks() const;
+  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
   int nodes() const;
   const std::string& path() const;
   /// The unit in which the node keeps bytes, or would: segments begin at multiples of it.
@@ -185,16 +183,11 @@ class CoreFile {
   std::unique_ptr<State> state_;
 };
 
-/// Reads the settings that apply to a file: hint table defaults, then MPI_Info, then `call` ("k=v;k=v" of a
-/// config), then the environment; later ones win. A bad value from MPI_Info is left out, with a warning where
-/// `warn` (one rank of a file is enough); elsewhere it is an error.
-Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings);
-
 /// Collective, before a file is opened: rank 0's settings on all ranks, but for those that only tests set.
 /// Fails on all ranks where `mine` has failed on one, or where a rank has too few descriptors left to open a
 /// file: MPI-IO libraries wait for each other for ever then. `least`: values of the caller's (at most 8) of
 /// which each rank gets the least, in the same message.
-Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Settings& settings,
+Status share_settings(const Communicator& ranks, Status mine, const std::string& path, Settings& settings,
                       std::span<std::int64_t> least = {});
 
 }  // namespace forebay

@@ -20,7 +20,6 @@
 #include "engine/sieve.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
-#include "mpi/handles.hpp"
 #include "storage/storage.hpp"
 #include "storage/stored_file.hpp"
 
@@ -36,7 +35,7 @@ struct CoreFile::State {
   std::shared_ptr<NodeSet> nodes;  ///< the seat's
   bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
-  mpi::Comm comm;
+  std::unique_ptr<Communicator> comm;
   StoredFile file;
   Storage* storage = nullptr;  ///< the file's, while it is open
   Layout layout{kDefaultStripe, kDefaultStripe, 1};

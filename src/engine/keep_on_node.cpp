@@ -67,7 +67,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
     std::int64_t well = mine.ok() ? 0 : -1;
     const StageTimer timer(counters, Stage::agree);
     agree({&well, 1});
-    return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+    return well == 0 ? Status{} : spread_failure(*comm, mine);
   }
   std::vector<Put> rest;
   try {
@@ -128,7 +128,7 @@ Status CoreFile::State::flush_segments() {
       const StageTimer timer(counters, Stage::write);
       status = on_node->segments.drain_share();
     }
-    return agree_outcome(comm.get(), status);
+    return agree_outcome(*comm, status);
   }
   std::optional<NodeSegments::Share> share;
   Put put;
@@ -140,8 +140,8 @@ Status CoreFile::State::flush_segments() {
   }
   if (settings.check == Check::order) {
     OrderConflicts found;
-    indispensable([&] { found = find_order_conflicts(share ? &*share : nullptr, comm.get()); });
-    if (found.bytes > 0 && counters.order_conflicts == 0 && mpi::rank(comm.get()) == 0)
+    indispensable([&] { found = find_order_conflicts(share ? &*share : nullptr, *comm); });
+    if (found.bytes > 0 && counters.order_conflicts == 0 && comm->rank() == 0)
       warn_once("forebay_check=order: ranks of several nodes wrote the same bytes of " + options.path +
                 " without a flush between, the first in [" + std::to_string(found.first.begin) + ", " +
                 std::to_string(found.first.end) + "): whose are in the file is not certain");
@@ -180,26 +180,24 @@ void CoreFile::State::keep_independent() {
   // Without, each rank keeps its own.
   std::array<std::int64_t, kMemoryOffers> memory{};
   offer_memory(memory);
-  MPI_Allreduce(MPI_IN_PLACE, memory.data(), static_cast<int>(memory.size()), MPI_INT64_T, MPI_MIN,
-                comm.get());
+  comm->reduce(memory, Communicator::Op::minimum);
   if (memory[kShare] == 0) return;
   Settings share = settings;
   share.pool_bytes = std::min(memory[kShare], pool_bound(settings));
   // The set's communicators may be in use for another thread's file.
   const Topology& t = nodes->topology();
-  mpi::Comm node;
-  MPI_Comm_split(comm.get(), t.node, t.local_rank, node.address());
+  const std::unique_ptr<Communicator> node = comm->split(t.node, t.local_rank);
   const auto lease = [&](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
-    return make_segments(node.get(), {t.local_ranks, t.local_rank}, comm.get(), bytes, count, out);
+    return make_segments(*node, *comm, bytes, count, out);
   };
-  const Status status = KeptOnNode::create(lease, t, comm.get(), share, layout, options.path, file, counters,
+  const Status status = KeptOnNode::create(lease, t, *comm, share, layout, options.path, file, counters,
                                            readable && file.fills_holes(), options.only_writer, on_node);
   if (!status.ok()) return on_node.reset();
   on_node->counted_by = behind.get();
 }
 
 Status CoreFile::State::start_keeping() {
-  const bool first = mpi::rank(comm.get()) == 0;
+  const bool first = comm->rank() == 0;
   if (file.descriptor() < 0) {
     // As the process ends there would be no way to the file.
     if (first) warn_once("forebay_mode=strict for " + options.path + ": " + file.no_descriptor());
@@ -219,13 +217,13 @@ Status CoreFile::State::start_keeping() {
     // Without it the number of records in the header is that of the last sync when a process ends.
     const Topology& t = nodes->topology();
     NodeMemory counts;
-    if (t.nodes > 1 || !share_on_node(t, comm.get(), EndCounts::bytes_needed(t.local_ranks),
+    if (t.nodes > 1 || !share_on_node(t, *comm, EndCounts::bytes_needed(t.local_ranks),
                                       SharedMemory::Pages::at_first_touch, {}, counts)
                             .ok())
       counts = {};
     try {
       behind = std::make_unique<WriteBehind>(settings, file, options.path, *storage, counters,
-                                             std::move(counts), t, t.nodes > 1 ? comm.get() : MPI_COMM_NULL);
+                                             std::move(counts), t, t.nodes > 1 ? comm.get() : nullptr);
     } catch (const std::bad_alloc&) {
       return {Code::no_memory, "no memory for the pool of " + options.path};
     }
@@ -248,10 +246,8 @@ Status CoreFile::State::start_keeping() {
     if (status.ok()) break;
     on_node.reset();
     // On all ranks, since it has been agreed; now why.
-    status = spread_failure(comm.get(), status);
-    int lacks = status.code() == Code::no_shared_memory ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MIN, comm.get());
-    if (lacks == 0) return status;
+    status = spread_failure(*comm, status);
+    if (!comm->all(status.code() == Code::no_shared_memory)) return status;
     // Others may have taken what was free before: less may do.
     const std::int64_t less = pool_bound(settings) / 4;
     if (settings.segments == 0 && less >= KeptOnNode::least_share(nodes->topology().most_local_ranks)) {

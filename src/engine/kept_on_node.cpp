@@ -44,8 +44,8 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
   return std::min(bytes, kMostSegment);
 }
 
-Status KeptOnNode::create(const Lease& lease, const Topology& t, MPI_Comm all, const Settings& settings,
-                          const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+Status KeptOnNode::create(const Lease& lease, const Topology& t, const Communicator& all,
+                          const Settings& settings, const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
                           bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);
@@ -65,14 +65,13 @@ Status KeptOnNode::create(const Lease& lease, const Topology& t, MPI_Comm all, c
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for what commit mode keeps of " + path};
   }
-  int locks = 0;
+  bool locks = false;
   if (can_fill && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
-    if (status.ok()) locks = FileLock(file.descriptor(), 0, 1).held() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &locks, 1, MPI_INT, MPI_MIN, all);
+    locks = all.all(status.ok() && FileLock(file.descriptor(), 0, 1).held());
   }
   if (status.ok()) {
-    out->locks = locks != 0;
+    out->locks = locks;
     try {
       out->segments.attach(file.storage(), counters, std::chrono::seconds(settings.commit_seconds),
                            t.nodes == 1 ? can_fill : out->locks, out->locks ? file.descriptor() : -1,

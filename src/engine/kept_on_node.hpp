@@ -2,8 +2,6 @@
 // keeps in its node's segments.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,8 +26,8 @@ class KeptOnNode final : public Holder {
   /// Collective over `all`, whose topology it is. The file has a descriptor and outlives this. `can_fill`:
   /// holes in what is kept, from the file; on several nodes only where they are the `only_writer` and lock
   /// what they write. Code::no_shared_memory where a node has none.
-  static Status create(const Lease& lease, const Topology& topology, MPI_Comm all, const Settings& settings,
-                       const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+  static Status create(const Lease& lease, const Topology& topology, const Communicator& all,
+                       const Settings& settings, const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
                        bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 

@@ -2,7 +2,7 @@
 #include "engine/node_memory.hpp"
 
 #include <array>
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -11,46 +11,55 @@
 namespace forebay {
 namespace {
 
-constexpr std::uintptr_t kAlignment = 4096;
+constexpr std::size_t kAlignment = 4096;
+
+std::shared_ptr<std::byte[]> zeroed_pages(std::size_t bytes) {
+  void* const at = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  if (at == nullptr) throw std::bad_alloc();
+  std::memset(at, 0, bytes);
+  return {static_cast<std::byte*>(at), [](std::byte* memory) { std::free(memory); }};
+}
 
 }  // namespace
 
-Status share_on_node(const Topology& topology, MPI_Comm all, std::size_t bytes, SharedMemory::Pages pages,
-                     Status mine, NodeMemory& out) {
-  return share_on_node(topology.node_comm.get(), {topology.local_ranks, topology.local_rank}, all, bytes,
-                       pages, std::move(mine), out);
+Status share_on_node(const Topology& topology, const Communicator& all, std::size_t bytes,
+                     SharedMemory::Pages pages, Status mine, NodeMemory& out) {
+  return share_on_node(*topology.node_comm, all, bytes, pages, std::move(mine), out);
 }
 
-Status share_on_node(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::size_t bytes,
+Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
                      SharedMemory::Pages pages, Status mine, NodeMemory& out) {
   Status status = std::move(mine);
+  const bool first = node.rank() == 0;
   std::array<char, 64> name{};
-  if (place.local_ranks == 1) {
+  std::shared_ptr<std::byte[]>* heap = nullptr;
+  if (node.size() == 1 || node.shares_heap()) {
     try {
-      out.plain.resize(bytes + kAlignment);
-      const auto address = reinterpret_cast<std::uintptr_t>(out.plain.data());
-      out.at = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+      if (first) out.heap = zeroed_pages(bytes);
     } catch (const std::bad_alloc&) {
       status.update({Code::no_memory, "no memory for a window of " + std::to_string(bytes) + " bytes"});
     }
+    heap = &out.heap;
+    if (node.size() > 1) node.broadcast(&heap, sizeof heap, 0);
+    if (!first) out.heap = *heap;
+    out.at = out.heap.get();
   } else {
-    if (place.local_rank == 0) {
+    if (first) {
       std::string made;
       Status created = SharedMemory::create(bytes, pages, out.shared, made);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }
-    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node);
-    if (place.local_rank != 0 && name[0] != '\0')
+    node.broadcast(name.data(), name.size(), 0);
+    if (!first && name[0] != '\0')
       status.update(SharedMemory::attach(name.data(), bytes, pages, out.shared));
     out.at = out.shared.data();
   }
 
-  // Also the meeting after which the name may go.
-  int code = status.ok() && (place.local_ranks == 1 || name[0] != '\0') ? 0 : 1;
-  MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, all);
-  if (place.local_rank == 0 && name[0] != '\0') SharedMemory::unlink(name.data());
-  if (code == 0) return {};
+  // Also the barrier after which the name may go.
+  const bool well = all.all(status.ok() && (heap != nullptr ? out.heap != nullptr : name[0] != '\0'));
+  if (first && name[0] != '\0') SharedMemory::unlink(name.data());
+  if (well) return {};
   return status.ok() ? Status{Code::peer, "another rank could not get its window"} : status;
 }
 

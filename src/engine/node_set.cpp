@@ -5,17 +5,10 @@
 #include <utility>
 
 #include "engine/indispensable.hpp"
-#include "mpi/collective.hpp"
+#include "ranks/collective_call.hpp"
 
 namespace forebay {
 namespace {
-
-// While a rank waits for others of its node, messages that it sent before may need it. Programs with sessions
-// alone have no MPI_COMM_SELF.
-void make_progress() {
-  int flag = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-}
 
 std::size_t meeting_bytes(int ranks, int meetings) {
   return NodeLease::kBytes + static_cast<std::size_t>(meetings) * NodeWindow::bytes_needed(ranks, 0);
@@ -28,12 +21,10 @@ std::size_t page_up(std::size_t bytes) {
 
 }  // namespace
 
-NodeSet::NodeSet(MPI_Comm comm, const SetWish& wish, int meetings) : meetings_(meetings) {
-  MPI_Comm_dup(comm, comm_.address());
-  // Ranks that cannot agree any more cannot return in order either: a failed reduction must not pass unseen.
-  MPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_ARE_FATAL);
-  topology_ = make_topology(comm_.get(), wish.ranks_per_node, wish.aggregators_per_node, wish.owners);
-}
+NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int meetings)
+    : comm_(ranks.duplicate()),
+      topology_(make_topology(*comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners)),
+      meetings_(meetings) {}
 
 Status NodeSet::make_window(std::int64_t round_bytes) {
   window_.reset();
@@ -52,23 +43,21 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
   NodeMemory memory;
   // At once: page faults belong here, not into the first flush's inner loop.
   if (Status status =
-          share_on_node(topology_, comm_.get(), bytes, SharedMemory::Pages::at_once, std::move(mine), memory);
+          share_on_node(topology_, *comm_, bytes, SharedMemory::Pages::at_once, std::move(mine), memory);
       !status.ok())
     return status;
-  void (*const idle)() = mpi::world_works() ? make_progress : nullptr;
+  void (*const idle)() = comm_->progress();
   indispensable([&] {
     auto* at = static_cast<std::byte*>(memory.at);
     window->lease = std::make_unique<NodeLease>(at);
     at += NodeLease::kBytes;
     for (int i = 0; i < meetings_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
       window->meetings.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
-      window->meetings.back()->set_idle(idle);
-      window->meetings.back()->set_waited(&mpi::waited);
+      window->meetings.back()->set_waiting(idle, &waited);
     }
     window->view = std::make_unique<NodeWindow>(static_cast<std::byte*>(memory.at) + before, ranks,
                                                 topology_.local_rank, round_bytes);
-    window->view->set_idle(idle);
-    window->view->set_waited(&mpi::waited);
+    window->view->set_waiting(idle, &waited);
   });
   window->memory = std::move(memory);
   window->bytes = static_cast<std::int64_t>(bytes);
@@ -93,21 +82,19 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::share
   std::shared_ptr<SegmentMemory> found;
   if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes) found = spare_;
   // A node of more ranks needs more, so what one has left from another file the next one may not have.
-  int all_found = found ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &all_found, 1, MPI_INT, MPI_MIN, comm_.get());
+  const bool all_found = comm_->all(found != nullptr);
   found.reset();
-  if (all_found != 0) {
+  if (all_found) {
     out = std::move(spare_);
     return {};
   }
   spare_.reset();  // its place may be needed
-  return make_segments(topology_.node_comm.get(), {topology_.local_ranks, topology_.local_rank}, comm_.get(),
-                       segment_bytes, count, out);
+  return make_segments(*topology_.node_comm, *comm_, segment_bytes, count, out);
 }
 
-Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
                      std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, place.local_ranks);
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size());
   Status mine;
   std::shared_ptr<SegmentMemory> made;
   try {
@@ -117,7 +104,7 @@ Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_
   }
   NodeMemory fresh;
   if (Status status =
-          share_on_node(node, place, all, bytes, SharedMemory::Pages::at_first_touch, std::move(mine), fresh);
+          share_on_node(node, all, bytes, SharedMemory::Pages::at_first_touch, std::move(mine), fresh);
       !status.ok())
     return status;
   made->bytes = bytes;
@@ -146,7 +133,7 @@ Rail* NodeSet::rail(forebay::Link wanted) {
   Rail* rail = nullptr;
   indispensable([&] {
     auto& kept = rails_[wanted];
-    if (kept == nullptr) kept = make_mpi_rail(topology_.rail_comm.get(), wanted, link_used_);
+    if (kept == nullptr) kept = topology_.rail_comm->make_rail(wanted, link_used_);
     rail = kept.get();
   });
   return rail;

@@ -2,8 +2,6 @@
 // kept while somebody has use for them.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -16,7 +14,7 @@
 #include "engine/flush.hpp"
 #include "engine/node_memory.hpp"
 #include "engine/node_segments.hpp"
-#include "exchange/mpi_link.hpp"
+#include "exchange/link.hpp"
 #include "exchange/node_lease.hpp"
 #include "exchange/node_window.hpp"
 #include "topology/topology.hpp"
@@ -47,7 +45,7 @@ struct SegmentMemory {
 
 /// Collective over `all`, and over the ranks of each node: such memory, over communicators that nobody else
 /// uses now.
-Status make_segments(MPI_Comm node, PlaceOnNode place, MPI_Comm all, std::int64_t segment_bytes, int count,
+Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
                      std::shared_ptr<SegmentMemory>& out);
 
 /// What a file wants of its set.
@@ -62,11 +60,11 @@ struct SetWish {
 class NodeSet {
  public:
   /// Collective. `meetings`: how many files may use it in threads of their own.
-  NodeSet(MPI_Comm comm, const SetWish& wish, int meetings);
+  NodeSet(const Communicator& ranks, const SetWish& wish, int meetings);
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
-  MPI_Comm comm() const { return comm_.get(); }
+  const Communicator& comm() const { return *comm_; }
   const Topology& topology() const { return topology_; }
 
   /// Null until it is made, and where its memory was wanted for something else since.
@@ -95,7 +93,7 @@ class NodeSet {
   forebay::Link link_used() const { return link_used_; }
 
  private:
-  mpi::Comm comm_;
+  std::unique_ptr<Communicator> comm_;
   Topology topology_;
   int meetings_;
   std::unique_ptr<Window> window_;

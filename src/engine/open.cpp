@@ -1,7 +1,6 @@
 // Opening a file: agreement on its settings, how it is cut, and what writes it.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <new>
 
 #include "base/hints.hpp"
@@ -11,46 +10,30 @@
 #include "storage/stored_file.hpp"
 
 namespace forebay {
-namespace {
-
-std::int64_t info_number(MPI_File file, const char* key) {
-  MPI_Info info = MPI_INFO_NULL;
-  if (file == MPI_FILE_NULL || MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
-    return 0;
-  const mpi::Info owner(info);
-  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-  int found = 0;
-  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
-  return found != 0 ? std::atoll(value.data()) : 0;
-}
-
-}  // namespace
-
-Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
+Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
   std::unique_ptr<CoreFile> file(new CoreFile);
   State& s = *file->state_;
   s.options = options;
-  s.options.info = MPI_INFO_NULL;  // the caller may free it
+  s.options.opener = nullptr;  // the caller's
   s.options.opened = nullptr;
   s.settings = options.settings;
-  const mpi::CollectiveCall call({"open", options.path, comm, MPI_COMM_NULL, s.settings.patience_seconds});
-  const bool writable = (options.amode & MPI_MODE_RDONLY) == 0;
-  s.readable = (options.amode & MPI_MODE_WRONLY) == 0;
-  StoredFile::Request request{options.path,         options.amode, options.info,
-                              options.needs_handle, false,         options.opened};
+  const CollectiveCall call({"open", options.path, &ranks, false, s.settings.patience_seconds});
+  const bool writable = options.mode.writes;
+  s.readable = options.mode.reads;
+  StoredFile::Request request{options.path,         options.mode, options.opener,
+                              options.needs_handle, false,        options.opened};
   std::int64_t led = 0;
   if (!options.settings_shared) {
-    led = mpi::rank(comm) == 0 ? s.file.lead(request, s.settings) : kNoOffset;
-    if (Status status = share_settings(comm, {}, options.path, s.settings, {&led, 1}); !status.ok())
+    led = ranks.rank() == 0 ? s.file.lead(request, s.settings) : kNoOffset;
+    if (Status status = share_settings(ranks, {}, options.path, s.settings, {&led, 1}); !status.ok())
       return status;
   }
   SetChoice choice;
-  if (mpi::rank(comm) == 0) choice = Seat::choose(comm, s.wish());
-  if (MPI_Bcast(choice.values.data(), static_cast<int>(choice.values.size()), MPI_INT64_T, 0, comm) !=
-      MPI_SUCCESS)
+  if (ranks.rank() == 0) choice = Seat::choose(ranks, s.wish());
+  if (!ranks.broadcast(choice.values.data(), sizeof choice.values, 0))
     return {Code::mpi, "the ranks that open " + options.path + " cannot reach each other"};
-  s.take(Seat(comm, s.wish(), choice));
-  s.comm = s.seat.take_comm(comm);
+  s.take(Seat(ranks, s.wish(), choice));
+  s.comm = s.seat.take_comm(ranks);
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
@@ -62,15 +45,15 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
   }
   file->note_open();
 
-  if (s.settings.storage == StorageKind::null && mpi::rank(s.comm.get()) == 0)
+  if (s.settings.storage == StorageKind::null && s.comm->rank() == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
   if (writable || memory[State::kCapacity] >= s.layout.round_bytes()) status = s.make_window(memory);
   // A failure so far is one on all ranks.
   if (!status.ok())
-    status = spread_failure(s.comm.get(), status);
+    status = spread_failure(*s.comm, status);
   else if (s.settings.mode == Mode::commit)
-    status = agree_outcome(s.comm.get(), s.start_keeping());
+    status = agree_outcome(*s.comm, s.start_keeping());
   if (!status.ok()) {
     s.again.reset();
     s.on_node.reset();
@@ -79,7 +62,7 @@ Status CoreFile::open(MPI_Comm comm, const FileOptions& options, std::unique_ptr
     (void)s.file.close();
     return status;
   }
-  if (!s.settings.stats.empty() && mpi::rank(s.comm.get()) == 0)
+  if (!s.settings.stats.empty() && s.comm->rank() == 0)
     s.reported_path = reported_path(options.path, s.file.descriptor());
   s.seat.let_go();
   out = std::move(file);
@@ -102,8 +85,8 @@ void CoreFile::note_open() {
 Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
                                     std::span<std::int64_t> memory, Status mine) {
   const Topology& t = nodes->topology();
-  const bool first = mpi::rank(comm.get()) == 0;
-  file.open(comm.get(), request, settings, led);
+  const bool first = comm->rank() == 0;
+  file.open(*comm, request, settings, led);
   mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
@@ -113,10 +96,10 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   values[kMine] = mine.ok() ? 1 : 0;
   values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
   offer_memory({values.data() + kMemory, kMemoryOffers});
-  mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, comm.get());
+  comm->reduce(values, Communicator::Op::minimum);
   std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
   if (values[kMine] == 0) {
-    Status status = spread_failure(comm.get(), mine);
+    Status status = spread_failure(*comm, mine);
     // Nobody knows the reason.
     if (status.code() == Code::peer) status = {Code::mpi, status.message()};
     if (StoredFile::opened(values))
@@ -125,9 +108,9 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
       file.give_up();
     return status;
   }
-  const bool had_handle = file.handle() != MPI_FILE_NULL;
-  Status status = file.settle(comm.get(), t.node, t.nodes, settings, values);
-  if (!had_handle && settings.storage != StorageKind::posix) status = agree_outcome(comm.get(), status);
+  const bool had_handle = file.handle() != nullptr;
+  Status status = file.settle(*comm, t.node, t.nodes, settings, values);
+  if (!had_handle && settings.storage != StorageKind::posix) status = agree_outcome(*comm, status);
   if (!status.ok()) {
     if (had_handle)
       (void)file.close();
@@ -135,10 +118,10 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
       file.give_up();
     return status;
   }
-  if (!had_handle && file.handle() != MPI_FILE_NULL) {
+  if (!had_handle && file.handle() != nullptr) {
     // It may know the file system's stripes.
     if (first) values[kStripe] = choose_stripe();
-    MPI_Bcast(&values[kStripe], 1, MPI_INT64_T, 0, comm.get());
+    comm->broadcast(&values[kStripe], sizeof values[kStripe], 0);
   }
   layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
   share_to_keep = memory[kShare];
@@ -149,7 +132,7 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
 
 std::int64_t CoreFile::State::choose_stripe() const {
   if (settings.stripe_bytes > 0) return settings.stripe_bytes;
-  std::int64_t stripe = info_number(file.handle(), "striping_unit");
+  std::int64_t stripe = file.handle() != nullptr ? file.handle()->striping_unit() : 0;
   if (stripe <= 0) stripe = file.preferred_unit();
   return stripe > 0 ? stripe : kDefaultStripe;
 }

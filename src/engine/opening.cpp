@@ -11,8 +11,7 @@
 
 #include "engine/core_file.hpp"
 #include "engine/open_again.hpp"
-#include "mpi/collective.hpp"
-#include "mpi/handles.hpp"
+#include "ranks/collective_call.hpp"
 
 namespace forebay {
 namespace {
@@ -43,17 +42,17 @@ Name name_of(const std::string& text) {
 }
 
 Status compare_names(const Opening& o) {
-  const int rank = mpi::rank(o.comm);
-  const int ranks = mpi::size(o.comm);
+  const int rank = o.ranks.rank();
+  const int ranks = o.ranks.size();
   const auto from = [&](int root, const std::string& text) {
     Name name = name_of(text);
-    mpi::bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, root, o.comm);
+    o.ranks.broadcast(name.data(), name.size(), root);
     return std::string(name.data());
   };
   const std::string mine = resolved(o.path);
   const std::string first = from(0, mine);
-  int other = mine.substr(0, Name().size() - 1) == first ? ranks : rank;
-  mpi::allreduce(&other, 1, MPI_INT, MPI_MIN, o.comm);
+  const auto other =
+      static_cast<int>(o.ranks.minimum(mine.substr(0, Name().size() - 1) == first ? ranks : rank));
   if (other == ranks) return {};
   const std::string theirs = from(other, o.path);
   const std::string root = from(0, o.path);
@@ -67,7 +66,7 @@ Status compare_names(const Opening& o) {
 
 Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::span<std::int64_t> values) {
   const std::string path = o.path != nullptr ? o.path : "";
-  const mpi::CollectiveCall call({o.call, path, o.comm, MPI_COMM_NULL, o.patience_seconds, o.remedy});
+  const CollectiveCall call({o.call, path, &o.ranks, false, o.patience_seconds, o.remedy});
   if (!path.empty()) write_what_is_kept_of(path);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
   enum : std::size_t { kName, kNotName, kValues };
@@ -77,7 +76,7 @@ Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::spa
   all[kNotName] = ~name;
   std::copy(values.begin(), values.end(), all.begin() + kValues);
   Status status =
-      share_settings(o.comm, std::move(mine), path, settings, {all.data(), kValues + values.size()});
+      share_settings(o.ranks, std::move(mine), path, settings, {all.data(), kValues + values.size()});
   std::copy_n(all.begin() + kValues, values.size(), values.begin());
   if (!status.ok()) return status;
   const bool same = all[kName] == ~all[kNotName] || (!values.empty() && values.front() == 0);

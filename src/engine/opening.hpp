@@ -1,18 +1,17 @@
 // What all ranks agree on before any of them touches a file.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <span>
 
 #include "base/settings.hpp"
 #include "base/status.hpp"
+#include "ranks/communicator.hpp"
 
 namespace forebay {
 
 struct Opening {
-  MPI_Comm comm;     ///< the program's
+  const Communicator& ranks;  ///< the program's
   const char* call;  ///< for messages
   const char* path;  ///< as the program gave it; may be null where this rank has failed
   int patience_seconds;

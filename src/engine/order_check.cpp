@@ -37,21 +37,12 @@ std::vector<Part> parts_of(const NodeSegments::Share* share) {
 }
 
 /// The blocks that several ranks have, ascending.
-std::vector<std::int64_t> shared_blocks(const std::vector<Part>& parts, MPI_Comm comm) {
+std::vector<std::int64_t> shared_blocks(const std::vector<Part>& parts, const Communicator& ranks) {
   std::vector<std::int64_t> mine;
   for (const Part& part : parts) mine.push_back(part.block);
   std::sort(mine.begin(), mine.end());
   mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
-  std::vector<int> counts(static_cast<std::size_t>(ranks)), places(counts.size());
-  const int count = static_cast<int>(mine.size());
-  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
-  int sum = 0;
-  for (std::size_t r = 0; r < counts.size(); ++r) places[r] = sum, sum += counts[r];
-  std::vector<std::int64_t> all(static_cast<std::size_t>(sum));
-  MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), places.data(), MPI_INT64_T,
-                 comm);
+  std::vector<std::int64_t> all = ranks.concatenate(mine);
   std::sort(all.begin(), all.end());
   std::vector<std::int64_t> shared;
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -62,23 +53,23 @@ std::vector<std::int64_t> shared_blocks(const std::vector<Part>& parts, MPI_Comm
 
 }  // namespace
 
-OrderConflicts find_order_conflicts(const NodeSegments::Share* share, MPI_Comm comm) {
+OrderConflicts find_order_conflicts(const NodeSegments::Share* share, const Communicator& ranks) {
   OrderConflicts found;
   const std::vector<Part> parts = parts_of(share);
-  std::array<std::uint64_t, kBlock / kWord> marks;
-  for (const std::int64_t block : shared_blocks(parts, comm)) {
+  std::array<std::int64_t, kBlock / kWord> marks;
+  for (const std::int64_t block : shared_blocks(parts, ranks)) {
     marks.fill(0);
     std::int64_t put = 0;
     for (const Part& part : parts) {
       if (part.block != block) continue;
       for (std::int64_t i = 0; i < part.length / kWord; ++i) {
-        marks[static_cast<std::size_t>(part.begin / kWord + i)] |= part.marks[i];
+        marks[static_cast<std::size_t>(part.begin / kWord + i)] |= static_cast<std::int64_t>(part.marks[i]);
         put += std::popcount(part.marks[i]);
       }
     }
-    MPI_Allreduce(MPI_IN_PLACE, marks.data(), static_cast<int>(marks.size()), MPI_UINT64_T, MPI_BOR, comm);
-    MPI_Allreduce(MPI_IN_PLACE, &put, 1, MPI_INT64_T, MPI_SUM, comm);
-    for (const std::uint64_t word : marks) put -= std::popcount(word);
+    ranks.reduce(marks, Communicator::Op::any_bit);
+    ranks.reduce({&put, 1}, Communicator::Op::sum);
+    for (const std::int64_t word : marks) put -= std::popcount(static_cast<std::uint64_t>(word));
     if (put > 0 && found.bytes == 0) found.first = {block * kBlock, (block + 1) * kBlock};
     found.bytes += put;
   }

@@ -1,11 +1,10 @@
 // Looking for what several nodes keep of one place: such bytes were written without a flush between.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
 #include "engine/node_share.hpp"
+#include "ranks/communicator.hpp"
 
 namespace forebay {
 
@@ -16,6 +15,6 @@ struct OrderConflicts {
 
 /// Collective, and the same on all ranks. `share`: what this rank has to write of all that its node keeps;
 /// null where it could not be had.
-OrderConflicts find_order_conflicts(const NodeSegments::Share* share, MPI_Comm comm);
+OrderConflicts find_order_conflicts(const NodeSegments::Share* share, const Communicator& ranks);
 
 }  // namespace forebay

@@ -64,7 +64,7 @@ Status CoreFile::read(std::span<const Get> gets) {
 
 Status CoreFile::read_all(std::span<const Get> gets) {
   State& s = *state_;
-  const mpi::CollectiveCall call(about("collective read"));
+  const CollectiveCall call(about("collective read"));
   ++s.counters.collective_reads;
   s.counters.gets += static_cast<std::int64_t>(gets.size());
   if (s.behind) {
@@ -96,7 +96,7 @@ Status CoreFile::read_all(std::span<const Get> gets) {
 // have nothing but these, there is no second meeting.
 Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine) {
   enum : std::size_t { kFirst, kEnd, kAlignment, kKept, kWell, kAgreed };
-  const bool nobody_writes = (options.amode & MPI_MODE_RDONLY) != 0;
+  const bool nobody_writes = !options.mode.writes;
   std::array<std::int64_t, kAgreed> agreed{};  // the least of each
   agreed[kFirst] = kNoOffset;
   agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
@@ -159,7 +159,7 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
   const StageTimer timer(counters, Stage::agree);
   std::int64_t well = mine.ok() ? 0 : -1;
   agree({&well, 1});
-  return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+  return well == 0 ? Status{} : spread_failure(*comm, mine);
 }
 
 }  // namespace forebay

@@ -8,21 +8,6 @@
 namespace forebay {
 namespace {
 
-const char* thread_level() {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  switch (level) {
-    case MPI_THREAD_FUNNELED:
-      return "funneled";
-    case MPI_THREAD_SERIALIZED:
-      return "serialized";
-    case MPI_THREAD_MULTIPLE:
-      return "multiple";
-    default:
-      return "single";
-  }
-}
-
 const char* storage_name(StorageKind kind) {
   switch (kind) {
     case StorageKind::posix:
@@ -38,17 +23,16 @@ const char* storage_name(StorageKind kind) {
 
 }  // namespace
 
-Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, const Counters& mine) {
+Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes, const Counters& mine) {
   RankShare share;
   share.counters = mine;
   share.node = nodes.topology().node;
   share.peak_bytes = peak_resident_bytes();
-  const int rank = mpi::rank(comm);
+  const bool first = ranks.rank() == 0;
   // Rank 0 is an aggregator wherever there are rails, so it knows the link.
-  std::vector<RankShare> shares(rank == 0 ? static_cast<std::size_t>(mpi::size(comm)) : 0);
-  MPI_Gather(&share, static_cast<int>(sizeof share), MPI_BYTE, shares.data(), static_cast<int>(sizeof share),
-             MPI_BYTE, 0, comm);
-  if (rank != 0) return {};
+  std::vector<RankShare> shares(first ? static_cast<std::size_t>(ranks.size()) : 0);
+  ranks.gather(&share, sizeof share, shares.data(), 0);
+  if (!first) return {};
 
   FileFacts file;
   file.path = facts.path;
@@ -60,7 +44,7 @@ Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, 
   file.file_system = facts.file.system().name;
   file.fills_holes = facts.file.fills_holes();
   file.storage = storage_name(facts.settings.storage);
-  file.thread_level = thread_level();
+  file.thread_level = ranks.thread_level();
   return append_report(facts.settings.stats, summarize(file, shares));
 }
 

@@ -1,8 +1,6 @@
 // The end of a file's life: every rank's counters gathered and handed to the report.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <string>
 
@@ -24,6 +22,6 @@ struct ReportFacts {
 };
 
 /// Collective; rank 0 writes. A report that cannot be written is no reason to fail a close: the caller warns.
-Status report_at_close(MPI_Comm comm, const ReportFacts& facts, NodeSet& nodes, const Counters& mine);
+Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes, const Counters& mine);
 
 }  // namespace forebay

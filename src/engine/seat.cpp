@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "base/per_process.hpp"
+#include "base/runtime.hpp"
 
 namespace forebay {
 
@@ -16,7 +18,7 @@ struct ListedSet {
   static constexpr int kPlaces = 16;
   struct Place {
     bool taken = false;
-    mpi::Comm comm;
+    std::unique_ptr<Communicator> comm;
   };
 
   ListedSet(std::shared_ptr<NodeSet> set_of_it, const SetWish& wish_of_it, std::int64_t id_of_it)
@@ -54,31 +56,18 @@ struct List {
   std::uint64_t clock = 0;
   bool watched = false;
 
-  static List& instance() {
-    static auto* list = new List;  // never destroyed: exit order is not ours to choose
-    return *list;
-  }
+  static List& instance() { return per_process<List>(); }
 
-  // Sets end with MPI: an attribute of MPI_COMM_SELF is deleted first of all in MPI_Finalize, while MPI still
-  // works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
+  // Sets end with MPI, while it still works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
   // finds its windows.
   void watch() {
-    if (watched || !mpi::world_works()) return;
+    if (watched || !runtime_works()) return;
     watched = true;
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(
-        MPI_COMM_NULL_COPY_FN,
-        [](MPI_Comm, int, void*, void*) {
-          std::vector<std::shared_ptr<ListedSet>> ending;
-          {
-            const std::lock_guard lock(instance().mutex);
-            ending = std::exchange(instance().sets, {});
-          }
-          return MPI_SUCCESS;
-        },
-        &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-    MPI_Comm_free_keyval(&key);
+    before_runtime_ends([] {
+      std::vector<std::shared_ptr<ListedSet>> ending;
+      const std::lock_guard ending_lock(instance().mutex);
+      ending = std::exchange(instance().sets, {});
+    });
   }
 
   int idle() const {
@@ -105,22 +94,9 @@ struct List {
   }
 };
 
-bool same_ranks(MPI_Comm comm, const ListedSet& listed) {
-  int result = MPI_UNEQUAL;
-  MPI_Comm_compare(comm, listed.set->comm(), &result);
-  return result == MPI_CONGRUENT || result == MPI_IDENT;
-}
-
-bool threads_are_free() {
-  if (!mpi::world_works()) return true;  // sessions have no level of the process
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
 }  // namespace
 
-SetChoice Seat::choose(MPI_Comm comm, const SetWish& wish, bool fresh, std::int64_t round_bytes,
+SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fresh, std::int64_t round_bytes,
                        const NodeSet* other_than) {
   List& list = List::instance();
   const std::lock_guard lock(list.mutex);
@@ -129,11 +105,11 @@ SetChoice Seat::choose(MPI_Comm comm, const SetWish& wish, bool fresh, std::int6
   v[SetChoice::kUser] = list.next_user++ & 0xffffff;
   v[SetChoice::kFresh] = list.next_id++;
   v[SetChoice::kSet] = -1;
-  v[SetChoice::kMeetings] = threads_are_free() ? ListedSet::kPlaces : 1;
+  v[SetChoice::kMeetings] = ranks.threads_are_free() ? ListedSet::kPlaces : 1;
   if (fresh) return choice;
   ListedSet* best = nullptr;
   for (const auto& one : list.sets) {
-    if (one->held || one->set.get() == other_than || !(one->wish == wish) || !same_ranks(comm, *one))
+    if (one->held || one->set.get() == other_than || !(one->wish == wish) || !one->set->comm().same_ranks(ranks))
       continue;
     const Window* window = one->set->window();
     if (round_bytes > 0 &&
@@ -149,14 +125,12 @@ SetChoice Seat::choose(MPI_Comm comm, const SetWish& wish, bool fresh, std::int6
   return choice;
 }
 
-Seat::Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice)
-    : user_(static_cast<std::uint32_t>(choice.values[SetChoice::kUser])), holds_(true) {
+Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choice)
+    : user_(static_cast<std::uint32_t>(choice.values[SetChoice::kUser])), holds_(true), runtime_(ranks.hold()) {
   List& list = List::instance();
   const std::int64_t id = choice.values[SetChoice::kSet];
-  in_session_ = !mpi::world_works();
-  if (in_session_) ++mpi::open_in_sessions();
   if (id < 0) {
-    set_ = std::make_shared<NodeSet>(comm, wish, static_cast<int>(choice.values[SetChoice::kMeetings]));
+    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kMeetings]));
     listed_ = std::make_shared<ListedSet>(set_, wish, choice.values[SetChoice::kFresh]);
     listed_->users = 1;
     listed_->held = true;
@@ -171,15 +145,11 @@ Seat::Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice)
   std::unique_lock lock(list.mutex);
   // Of those with the same ranks, which are few, and the same numbers may come from other ranks 0.
   for (const auto& one : list.sets) {
-    if (one->id == id && one->wish == wish && same_ranks(comm, *one)) listed_ = one;
+    if (one->id == id && one->wish == wish && one->set->comm().same_ranks(ranks)) listed_ = one;
   }
-  if (listed_ == nullptr) {
-    std::fputs("forebay: internal error: ranks know different sets of windows\n", stderr);
-    MPI_Abort(comm, 1);
-    return;
-  }
+  if (listed_ == nullptr) ranks.abort("internal error: ranks know different sets of windows");
   set_ = listed_->set;
-  if (mpi::rank(comm) == 0) return;  // choose() has done it
+  if (ranks.rank() == 0) return;  // choose() has done it
   // Another thread of this rank may still be in the call that all of rank 0's side has left.
   list.changed.wait(lock, [&] { return !listed_->held && (place_ < 0 || !listed_->places[place_].taken); });
   listed_->held = true;
@@ -197,7 +167,7 @@ Seat& Seat::operator=(Seat&& other) noexcept {
   std::swap(place_, other.place_);
   std::swap(user_, other.user_);
   std::swap(holds_, other.holds_);
-  std::swap(in_session_, other.in_session_);
+  std::swap(runtime_, other.runtime_);
   return *this;
 }
 
@@ -214,20 +184,16 @@ NodeWindow* Seat::meeting() const {
   return place_ < 0 ? nullptr : meetings[static_cast<std::size_t>(place_)].get();
 }
 
-mpi::Comm Seat::take_comm(MPI_Comm comm) {
-  mpi::Comm own;
+std::unique_ptr<Communicator> Seat::take_comm(const Communicator& ranks) {
+  std::unique_ptr<Communicator> own;
   if (place_ >= 0) {
     const std::lock_guard lock(List::instance().mutex);
     own = std::move(listed_->places[place_].comm);
   }
-  if (own) return own;
-  MPI_Comm_dup(comm, own.address());
-  // As in NodeSet; files have their own handler, which returns.
-  MPI_Comm_set_errhandler(own.get(), MPI_ERRORS_ARE_FATAL);
-  return own;
+  return own ? std::move(own) : ranks.duplicate();
 }
 
-void Seat::leave_comm(mpi::Comm comm) {
+void Seat::leave_comm(std::unique_ptr<Communicator> comm) {
   if (place_ < 0) return;
   const std::lock_guard lock(List::instance().mutex);
   std::swap(listed_->places[place_].comm, comm);
@@ -253,14 +219,14 @@ std::array<std::int64_t, Seat::kVotes> Seat::vote() {
   List& list = List::instance();
   const std::lock_guard lock(list.mutex);
   std::array<std::int64_t, kVotes> values{1, 1};
-  if (mpi::rank(set_->comm()) == 0) {
+  if (set_->comm().rank() == 0) {
     if (listed_->users > 1 || (listed_->held && !holds_)) {
       values[kMayGo] = 0;
     } else {
       listed_->held = holds_ = true;
     }
   }
-  if (in_session_ || list.idle() >= kMostIdle) values[kMayStay] = 0;
+  if (runtime_ || list.idle() >= kMostIdle) values[kMayStay] = 0;
   return values;
 }
 
@@ -280,7 +246,7 @@ void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
   list.changed.notify_all();
   listed_.reset();
   set_.reset();
-  if (std::exchange(in_session_, false)) --mpi::open_in_sessions();
+  runtime_.reset();
 }
 
 }  // namespace forebay

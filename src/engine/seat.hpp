@@ -2,8 +2,6 @@
 // it is the same on all of them in whatever order threads come with their files.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -11,7 +9,6 @@
 
 #include "base/settings.hpp"
 #include "engine/node_set.hpp"
-#include "mpi/handles.hpp"
 
 namespace forebay {
 
@@ -34,22 +31,22 @@ class Seat {
 
   /// On rank 0 of `comm`: a set that is there, preferably one that nobody has the window of, or a new one.
   /// `round_bytes` > 0: only one with a window for such rounds, and not `other_than`.
-  static SetChoice choose(MPI_Comm comm, const SetWish& wish, bool fresh = false,
+  static SetChoice choose(const Communicator& ranks, const SetWish& wish, bool fresh = false,
                           std::int64_t round_bytes = 0, const NodeSet* other_than = nullptr);
   /// Collective: takes what was chosen. This file holds the set until it lets go: nobody else makes anything
   /// in it, or joins it.
-  Seat(MPI_Comm comm, const SetWish& wish, const SetChoice& choice);
+  Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choice);
 
   NodeSet& set() const { return *set_; }
   std::shared_ptr<NodeSet> shared_set() const { return set_; }
   bool empty() const { return set_ == nullptr; }
   std::uint32_t user() const { return user_; }
-  /// Where the ranks of this file meet on one node; null: by MPI alone.
+  /// Where the ranks of this file meet on one node; null: by messages alone.
   NodeWindow* meeting() const;
 
   /// A communicator of this file's own: one that a closed file has left, or a new one. Collective.
-  mpi::Comm take_comm(MPI_Comm comm);
-  void leave_comm(mpi::Comm comm);
+  std::unique_ptr<Communicator> take_comm(const Communicator& ranks);
+  void leave_comm(std::unique_ptr<Communicator> comm);
 
   /// For this moment, of rank 0's list: no other file uses the set.
   bool alone() const;
@@ -68,7 +65,7 @@ class Seat {
   int place_ = -1;
   std::uint32_t user_ = 0;
   bool holds_ = false;
-  bool in_session_ = false;
+  std::shared_ptr<void> runtime_;  // kept possible
 };
 
 }  // namespace forebay

@@ -5,8 +5,6 @@
 #include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
 #include "layout/layout.hpp"
-#include "mpi/collective.hpp"
-#include "mpi/handles.hpp"
 #include "storage/descriptors.hpp"
 
 namespace forebay {
@@ -44,10 +42,10 @@ void for_each_number(Settings& s, F&& f) {
 
 }  // namespace
 
-Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Settings& settings,
+Status share_settings(const Communicator& ranks, Status mine, const std::string& path, Settings& settings,
                       std::span<std::int64_t> least) {
   if (mine.ok() && !descriptors_left(kDescriptorsToOpen)) mine = from_errno(EMFILE, "cannot open " + path);
-  const bool first = mpi::rank(comm) == 0;
+  const bool first = ranks.rank() == 0;
   constexpr std::size_t most = 32;
   std::array<std::int64_t, most> values{};
   std::size_t n = 0;
@@ -59,11 +57,11 @@ Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Setti
   for_each_number(settings, add);
   add(settings.stats.empty() ? 0 : 1);
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
-  if (mpi::allreduce(values.data(), static_cast<int>(n), MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS)
+  if (!ranks.reduce({values.data(), n}, Communicator::Op::minimum))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
   n = 1;
   for (std::int64_t& value : least) value = values[n++];
-  if (values[0] == 0) return spread_failure(comm, mine);
+  if (values[0] == 0) return spread_failure(ranks, mine);
   for_each_number(settings, [&](std::int64_t& number) { number = values[n++]; });
   if (values[n] == 0) settings.stats.clear();
   // Only rank 0 writes; the others must know that it gathers.

@@ -24,16 +24,12 @@ std::string reported_path(const std::string& path, int descriptor) {
   return error ? path : full.lexically_normal().string();
 }
 
-std::unique_ptr<StockReport> StockReport::begin(MPI_Comm comm, bool opened, const Settings& settings,
-                                                const std::string& path, const std::string& driver,
-                                                const std::string& reason) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  int wanted = opened && (rank != 0 || !settings.stats.empty()) ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_MIN, comm);
-  if (wanted == 0) return nullptr;
+std::unique_ptr<StockReport> StockReport::begin(const Communicator& ranks, bool opened,
+                                                const Settings& settings, const std::string& path,
+                                                const std::string& driver, const std::string& reason) {
+  if (!ranks.all(opened && (ranks.rank() != 0 || !settings.stats.empty()))) return nullptr;
   auto report = std::make_unique<StockReport>();
-  MPI_Comm_dup(comm, report->comm_.address());
+  report->ranks_ = ranks.duplicate();
   report->stats_ = settings.stats;
   report->path_ = reported_path(path);
   report->driver_ = driver;
@@ -42,15 +38,13 @@ std::unique_ptr<StockReport> StockReport::begin(MPI_Comm comm, bool opened, cons
 }
 
 void StockReport::end(std::int64_t put_bytes, std::int64_t get_bytes) {
-  std::array<std::int64_t, 2> bytes{put_bytes, get_bytes};
-  std::array<std::int64_t, 2> sums{};
-  MPI_Reduce(bytes.data(), sums.data(), 2, MPI_INT64_T, MPI_SUM, 0, comm_.get());
-  if (mpi::rank(comm_.get()) == 0) {
-    const FileReport report =
-        left_to_stock(path_, driver_, reason_, mpi::size(comm_.get()), sums[0], sums[1]);
+  std::array<std::int64_t, 2> sums{put_bytes, get_bytes};
+  ranks_->reduce(sums, Communicator::Op::sum);
+  if (ranks_->rank() == 0) {
+    const FileReport report = left_to_stock(path_, driver_, reason_, ranks_->size(), sums[0], sums[1]);
     if (const Status status = append_report(stats_, report); !status.ok()) warn_once(status.message());
   }
-  comm_.reset();
+  ranks_.reset();
 }
 
 }  // namespace forebay

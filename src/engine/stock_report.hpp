@@ -1,14 +1,12 @@
 // A file that a driver leaves to its library's own: what the report says of it.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "base/settings.hpp"
-#include "mpi/handles.hpp"
+#include "ranks/communicator.hpp"
 
 namespace forebay {
 
@@ -20,7 +18,7 @@ std::string reported_path(const std::string& path, int descriptor = -1);
 class StockReport {
  public:
   /// Collective. Null on every rank where rank 0's settings ask for no report, or a rank has not opened it.
-  static std::unique_ptr<StockReport> begin(MPI_Comm comm, bool opened, const Settings& settings,
+  static std::unique_ptr<StockReport> begin(const Communicator& ranks, bool opened, const Settings& settings,
                                             const std::string& path, const std::string& driver,
                                             const std::string& reason);
 
@@ -29,7 +27,7 @@ class StockReport {
   void end(std::int64_t put_bytes, std::int64_t get_bytes);
 
  private:
-  mpi::Comm comm_;
+  std::unique_ptr<Communicator> ranks_;
   std::string stats_;
   std::string path_;
   std::string driver_;

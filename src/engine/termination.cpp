@@ -2,7 +2,6 @@
 #include "engine/termination.hpp"
 
 #include <dlfcn.h>
-#include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include <mutex>
 
 #include "engine/section.hpp"
-#include "mpi/handles.hpp"
+#include "base/runtime.hpp"
 
 namespace forebay {
 
@@ -131,33 +130,9 @@ void take_signals() {
   }
 }
 
-// After MPI has ended, or before it began, only what a signal handler may do is left.
-bool mpi_works() {
-  int initialized = 0, finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
-}
-
 // The process goes on for a while.
 void write_out_and_go_on(Ending ending) {
   if (::getpid() == process && write_out(ending)) Section::open();
-}
-
-// An attribute of MPI_COMM_SELF is deleted at the beginning of MPI_Finalize.
-void watch_finalize() {
-  if (!mpi::world_works()) return;  // a program with MPI sessions alone
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(
-      MPI_COMM_NULL_COPY_FN,
-      [](MPI_Comm, int, void*, void*) {
-        write_out_and_go_on({.orderly = true});
-        if (::getpid() == process) holders.meet();
-        return MPI_SUCCESS;
-      },
-      &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  MPI_Comm_free_keyval(&key);
 }
 
 }  // namespace
@@ -170,9 +145,13 @@ void watch(Holder& holder) {
   const Section section;
   const std::lock_guard lock(changing);
   if (process == 0) {
-    std::atexit([] { write_out_and_go_on({.in_signal = !mpi_works()}); });
+    // After MPI has ended only what a signal handler may do is left.
+    std::atexit([] { write_out_and_go_on({.in_signal = !runtime_works()}); });
     ::at_quick_exit([] { write_out_and_go_on({.in_signal = true}); });
-    watch_finalize();
+    before_runtime_ends([] {
+      write_out_and_go_on({.orderly = true});
+      if (::getpid() == process) holders.meet();
+    });
   }
   process = ::getpid();
   holder.thread_ = ::gettid();

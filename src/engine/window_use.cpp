@@ -26,8 +26,13 @@ std::int64_t free_shared_memory() {
   return static_cast<std::int64_t>(place.f_bavail) * static_cast<std::int64_t>(place.f_frsize);
 }
 
-void share_choice(MPI_Comm comm, SetChoice& choice) {
-  MPI_Bcast(choice.values.data(), static_cast<int>(choice.values.size()), MPI_INT64_T, 0, comm);
+/// Rank 0's choice on all ranks.
+template <class... Wanted>
+SetChoice choose(const Communicator& ranks, Wanted&&... wanted) {
+  SetChoice choice;
+  if (ranks.rank() == 0) choice = Seat::choose(ranks, wanted...);
+  ranks.broadcast(choice.values.data(), sizeof choice.values, 0);
+  return choice;
 }
 
 }  // namespace
@@ -80,12 +85,9 @@ Status CoreFile::State::move_to_window(Window*& out) {
     Seat next;
     if (attempt < 2) {
       const bool fresh = attempt == 1;
-      SetChoice choice;
-      if (mpi::rank(comm.get()) == 0)
-        choice = Seat::choose(comm.get(), wish(), fresh, round, windowed ? nodes.get() : nullptr);
-      share_choice(comm.get(), choice);
+      const SetChoice choice = choose(*comm, wish(), fresh, round, windowed ? nodes.get() : nullptr);
       if (!fresh && choice.values[SetChoice::kSet] < 0) continue;
-      next = Seat(comm.get(), wish(), choice);
+      next = Seat(*comm, wish(), choice);
       if (fresh) status = next.set().make_window(round);
       if (next.set().capacity() >= round) window = next.set().window();
     } else if (windowed) {
@@ -96,10 +98,8 @@ Status CoreFile::State::move_to_window(Window*& out) {
       window = nodes->window();
     }
     const std::uint32_t user = next.empty() ? seat.user() : next.user();
-    int in = window != nullptr && window->lease->enter(user, nullptr) ? 1 : 0;
-    const bool mine = in != 0;
-    MPI_Allreduce(MPI_IN_PLACE, &in, 1, MPI_INT, MPI_MIN, comm.get());
-    if (in != 0) {
+    const bool mine = window != nullptr && window->lease->enter(user, nullptr);
+    if (comm->all(mine)) {
       // It refers to what the ranks share there.
       const bool given = given_away.has_value();
       given_away.reset();
@@ -142,7 +142,7 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   out[kRoundThatFits] = little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1);
   out[kShare] = share;
   out[kCapacity] = nodes->capacity();
-  out[kAlone] = mpi::rank(comm.get()) != 0 || alone ? 1 : 0;
+  out[kAlone] = comm->rank() != 0 || alone ? 1 : 0;
 }
 
 Layout CoreFile::State::fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const {
@@ -164,10 +164,7 @@ Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
     status = nodes->make_window(round);
   } else {
     // Others use this one: larger rounds get a set of their own.
-    SetChoice choice;
-    if (mpi::rank(comm.get()) == 0) choice = Seat::choose(comm.get(), wish(), true);
-    share_choice(comm.get(), choice);
-    Seat next(comm.get(), wish(), choice);
+    Seat next(*comm, wish(), choose(*comm, wish(), true));
     status = next.set().make_window(round);
     if (!status.ok()) {
       next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
@@ -183,21 +180,17 @@ Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
 // Ranks as nodes of their own: memory of each, and messages.
 Status CoreFile::State::do_without_shared_memory(Status why) {
   if (nodes->topology().most_local_ranks == 1) return why;
-  Status heard = spread_failure(comm.get(), why);
+  Status heard = spread_failure(*comm, why);
   if (heard.code() != Code::no_shared_memory) return heard;
-  if (mpi::rank(comm.get()) == 0)
+  if (comm->rank() == 0)
     warn_once("ranks of a node exchange messages instead of sharing memory: " + heard.message() +
               "; make /dev/shm larger, or set forebay_memory_bytes or forebay_window_bytes lower");
   settings.ranks_per_node = 1;
   settings.link = forebay::Link::message;  // MPI's windows between ranks of a node are shared memory, too
-  SetChoice choice;
-  if (mpi::rank(comm.get()) == 0) choice = Seat::choose(comm.get(), wish());
-  share_choice(comm.get(), choice);
-  take(Seat(comm.get(), wish(), choice));
+  take(Seat(*comm, wish(), choose(*comm, wish())));
   std::array<std::int64_t, kMemoryOffers> memory{};
   offer_memory(memory);
-  MPI_Allreduce(MPI_IN_PLACE, memory.data(), static_cast<int>(memory.size()), MPI_INT64_T, MPI_MIN,
-                comm.get());
+  comm->reduce(memory, Communicator::Op::minimum);
   share_to_keep = memory[kShare];
   layout = fit(layout.stripe_bytes(), wanted_round(layout.stripe_bytes()), memory[kRoundThatFits]);
   return make_window(memory);

@@ -2,8 +2,6 @@
 // theirs.
 #include "engine/write_behind.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,6 +15,7 @@
 #include "engine/section.hpp"
 #include "engine/window_use.hpp"
 #include "engine/write_out.hpp"
+#include "base/waiting.hpp"
 
 namespace forebay {
 namespace {
@@ -49,7 +48,7 @@ std::int64_t most_of_small_call(const Settings& settings) {
 
 WriteBehind::WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path,
                          Storage& storage, Counters& counters, NodeMemory end_counts,
-                         const Topology& topology, MPI_Comm between_nodes)
+                         const Topology& topology, const Communicator* between_nodes)
     : pool(pool_bound(settings)),
       counts(end_counts.at, topology.local_ranks, topology.local_rank),
       shared_(std::move(end_counts)),
@@ -156,24 +155,24 @@ void WriteBehind::written_by_node(Ending ending) noexcept {
 }
 
 void WriteBehind::begin_meeting() noexcept {
-  if (between_nodes_ == MPI_COMM_NULL) return;
+  if (between_nodes_ == nullptr) return;
   const bool well = (pool.empty() || written_out_) && !counts.keeping();
   met_ = {well ? 0 : -1, counts.together(), ~counts.alone()};
-  if (MPI_Iallreduce(MPI_IN_PLACE, met_.data(), static_cast<int>(met_.size()), MPI_INT64_T, MPI_MIN,
-                     between_nodes_, &meeting_) != MPI_SUCCESS)
-    meeting_ = MPI_REQUEST_NULL;
+  try {
+    meeting_ = between_nodes_->start_minimum(met_);
+  } catch (const std::bad_alloc&) {  // the others wait for a while
+  }
 }
 
 // A rank that has ended otherwise does not come.
 void WriteBehind::end_meeting() noexcept {
-  if (meeting_ == MPI_REQUEST_NULL) return;
+  if (meeting_ == nullptr) return;
   const auto until = std::chrono::steady_clock::now() + kMostMeeting;
-  int done = 0;
-  while (MPI_Test(&meeting_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+  while (!meeting_->done()) {
     if (std::chrono::steady_clock::now() > until) return;
-    sched_yield();
+    yield();
   }
-  if (done != 0 && met_[0] == 0 && !raise_count(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
+  if (met_[0] == 0 && !raise_count(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
 }
 
 class WriteBehind::InUse {
@@ -253,7 +252,7 @@ Status CoreFile::State::run_flush(WindowUse& use, std::span<const Put> puts, Sta
     const StageTimer timer(counters, Stage::agree);
     agree({&well, 1});
   }
-  return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+  return well == 0 ? Status{} : spread_failure(*comm, mine);
 }
 
 Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,

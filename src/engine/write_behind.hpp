@@ -1,8 +1,6 @@
 // What commit mode keeps of one file on this rank, and what becomes of it when the process ends.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -39,7 +37,7 @@ class WriteBehind final : public Holder {
   /// File, storage and counters outlive this. The file has a descriptor. `between_nodes`: of the file's
   /// ranks, where these share no memory; else null.
   WriteBehind(const Settings& settings, const StoredFile& file, const std::string& path, Storage& storage,
-              Counters& counters, NodeMemory end_counts, const Topology& topology, MPI_Comm between_nodes);
+              Counters& counters, NodeMemory end_counts, const Topology& topology, const Communicator* between_nodes);
   ~WriteBehind() override;
 
   /// Keeps what was staged.
@@ -84,8 +82,8 @@ class WriteBehind final : public Holder {
   Bypass bypass_;
   std::chrono::steady_clock::duration most_age_;
   std::chrono::steady_clock::time_point since_;
-  MPI_Comm between_nodes_;
-  MPI_Request meeting_ = MPI_REQUEST_NULL;
+  const Communicator* between_nodes_;
+  std::unique_ptr<Communicator::Started> meeting_;
   std::array<std::int64_t, 3> met_{};
   std::atomic<bool> in_use_{false};
   bool written_out_ = false;  // by the end of the process, which may be a while after

@@ -1,14 +1,8 @@
 // The window's memory layout, its barrier, and the merging of marks.
 #include "exchange/node_window.hpp"
 
-#include <linux/futex.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
@@ -20,26 +14,6 @@ constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t value, std::size_t to) {
   return (value + to - 1) / to * to;
-}
-
-// Yielding hands the core to a rank that has work, and costs a third of a sleep and wake-up (75 µs against
-// 200 µs a flush of three barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or network,
-// is worth a sleep.
-constexpr int kYields = 2000;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begun) {
-  return std::chrono::duration<double>(Clock::now() - begun).count();
-}
-
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanoseconds) {
-  const timespec limit{0, nanoseconds};
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, seen, &limit, nullptr, 0);
-}
-
-void futex_wake_all(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -67,6 +41,7 @@ NodeWindow::NodeWindow(void* memory, int ranks, int rank, std::int64_t round_byt
   maps_ = at + 2 * round_bytes;
   const auto round = static_cast<std::size_t>(round_bytes);
   map_bytes_ = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
+  waiting_.sleepers = &control_->sleepers;
 }
 
 std::uint64_t* NodeWindow::words(int rank, int parity) const {
@@ -105,32 +80,11 @@ void NodeWindow::barrier(Meanwhile&& meanwhile) {
   if (control_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(ranks_)) {
     control_->arrived.store(0, std::memory_order_relaxed);
     control_->generation.store(generation + 1, std::memory_order_seq_cst);
-    if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(control_->generation);
+    if (control_->sleepers.load(std::memory_order_seq_cst) != 0) wake_all(control_->generation);
     return meanwhile();
   }
   meanwhile();
-  wait(control_->generation, [&](std::uint32_t now) { return now != generation; });
-}
-
-// Until `done` says so of the word, which whoever changes it changes before he looks for sleepers.
-template <class Done>
-void NodeWindow::wait(std::atomic<std::uint32_t>& word, Done&& done) {
-  for (int i = 0; i < kYields; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
-    if (idle_ != nullptr) idle_();
-    sched_yield();
-  }
-  // Asleep, with a time limit: whoever has to make progress for others looks up often, and nobody sleeps for
-  // good.
-  const long nap = idle_ != nullptr ? 500'000 : 20'000'000;
-  const Clock::time_point begun = Clock::now();
-  control_->sleepers.fetch_add(1, std::memory_order_seq_cst);
-  for (std::uint32_t seen; !done(seen = word.load(std::memory_order_seq_cst));) {
-    futex_wait(word, seen, nap);
-    if (idle_ != nullptr) idle_();
-    if (waited_ != nullptr) waited_(seconds_since(begun));
-  }
-  control_->sleepers.fetch_sub(1, std::memory_order_relaxed);
+  wait_on(control_->generation, waiting_, [&](std::uint32_t now) { return now != generation; });
 }
 
 void NodeWindow::barrier() {
@@ -148,12 +102,12 @@ void NodeWindow::finish(int a, std::uint64_t sequence, int code) {
   Slot& slot = slots_[a];
   slot.finish_code.store(code, std::memory_order_relaxed);
   slot.finished.store(static_cast<std::uint32_t>(sequence), std::memory_order_seq_cst);
-  if (control_->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(slot.finished);
+  if (control_->sleepers.load(std::memory_order_seq_cst) != 0) wake_all(slot.finished);
 }
 
 int NodeWindow::await_finish(int a, std::uint64_t sequence) {
   Slot& slot = slots_[a];
-  wait(slot.finished, [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
+  wait_on(slot.finished, waiting_, [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
   return slot.finish_code.load(std::memory_order_relaxed);
 }
 
@@ -192,18 +146,9 @@ void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
 }
 
 std::int64_t NodeWindow::await(std::uint64_t sequence) {
-  Clock::time_point begun;
-  // Short sleeps after a while: the aggregators may be waiting for a slow network.
-  for (int i = 0; control_->announced_sequence.load(std::memory_order_acquire) < sequence; ++i) {
-    if (idle_ != nullptr) idle_();
-    if (i < 1000) {
-      sched_yield();
-    } else {
-      if (i == 1000) begun = Clock::now();
-      usleep(50);
-      if (waited_ != nullptr) waited_(seconds_since(begun));
-    }
-  }
+  // Short naps after a while: the aggregators may be waiting for a slow network.
+  poll_until(waiting_, 0, 1000, 50'000,
+             [&] { return control_->announced_sequence.load(std::memory_order_acquire) >= sequence; });
   return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/waiting.hpp"
 #include "request/run.hpp"
 
 namespace forebay {
@@ -53,13 +54,11 @@ class NodeWindow {
   /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
   std::int64_t arrive(int parity, std::int64_t next);
 
-  /// Called again and again while this rank waits, for progress that others need of it: messages that it sent
-  /// before and that have not quite left, without which they would never arrive here. Null: none.
-  void set_idle(void (*idle)()) { idle_ = idle; }
-
-  /// Called now and then while this rank waits long, with the seconds so far: it may want to say for whom.
-  /// Null: none.
-  void set_waited(void (*waited)(double) noexcept) { waited_ = waited; }
+  /// What this rank does while it waits.
+  void set_waiting(void (*idle)(), void (*waited)(double) noexcept) {
+    waiting_.idle = idle;
+    waiting_.waited = waited;
+  }
 
   /// Waits for all ranks, without data.
   void barrier();
@@ -130,8 +129,6 @@ class NodeWindow {
 
   template <class Meanwhile>
   void barrier(Meanwhile&& meanwhile);
-  template <class Done>
-  void wait(std::atomic<std::uint32_t>& word, Done&& done);
 
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
   std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }
@@ -145,8 +142,7 @@ class NodeWindow {
   std::int64_t round_bytes_;
   int shift_ = 0;
   unsigned agreements_ = 0;
-  void (*idle_)() = nullptr;
-  void (*waited_)(double) noexcept = nullptr;
+  Waiting waiting_;
   Control* control_;
   Slot* slots_;
   std::byte* buffers_;

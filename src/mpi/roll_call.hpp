@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ranks/communicator.hpp"
+
 namespace forebay::mpi {
 
 inline constexpr int kMostRemarks = 10;  ///< of a process
@@ -32,16 +34,16 @@ std::string name_of_call(std::string_view call, std::string_view file);
 
 /// One call's part in it, from the moment that it has waited a little. Only ranks that wait take part: nobody
 /// can ask one that computes.
-class RollCall {
+class RollCall final : public forebay::Communicator::Search {
  public:
   /// On `roll` nobody else sends or receives messages.
   RollCall(MPI_Comm roll, std::string_view call, std::string_view file, int patience_seconds);
-  ~RollCall();
+  ~RollCall() override;
   RollCall(const RollCall&) = delete;
   RollCall& operator=(const RollCall&) = delete;
 
   /// Answers who asks; asks when patience is over; says so, once, when it knows.
-  void look_around(double seconds, bool all_here, const char* remedy);
+  void look_around(double seconds, bool all_here, const char* remedy) override;
 
  private:
   void listen();

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "storage/mpiio.hpp"
-
 namespace forebay {
 namespace {
 
@@ -38,11 +36,8 @@ static_assert(kOffered == StoredFile::kOffer);
 // What rank 0 says to the others before they open.
 enum Led : std::int64_t { kByMpi, kByName, kFailed };
 
-int flags_of(int amode) {
-  const int access = (amode & MPI_MODE_RDONLY) != 0   ? O_RDONLY
-                     : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
-                                                      : O_RDWR;
-  return access | O_CLOEXEC;
+int flags_of(const OpenMode& mode) {
+  return (mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
 }
 
 int open_file(const std::string& name, int flags) {
@@ -54,19 +49,18 @@ int open_file(const std::string& name, int flags) {
 }
 
 // Where MPI-IO only says that it failed, the system knows more; else another rank may.
-Status failed_open(int error, const std::string& path, int amode) {
+Status failed_open(Status status, const std::string& path, const OpenMode& mode) {
   const std::string what = "cannot open " + path;
   if (!descriptors_left(kDescriptorsToOpen)) return from_errno(EMFILE, what);
-  Status status = from_mpi(error, what);
   if (status.code() != Code::mpi) return status;
   status = {Code::peer, status.message()};
   if (may_have_prefix(path)) return status;
-  const int descriptor = open_file(path, flags_of(amode));
+  const int descriptor = open_file(path, flags_of(mode));
   if (descriptor >= 0) {
     ::close(descriptor);
     return status;
   }
-  const bool may_be_missing = errno == ENOENT && (amode & MPI_MODE_CREATE) != 0;
+  const bool may_be_missing = errno == ENOENT && mode.creates;
   if (!may_be_missing) return from_errno(errno, what);
   if (::access(folder_of(path).c_str(), W_OK | X_OK) != 0) return from_errno(errno, what);
   return status;
@@ -91,17 +85,15 @@ void StoredFile::drop_descriptor() {
 // A name that means one file only, on a file system where MPI-IO could do nothing that open(2) does not.
 bool StoredFile::by_name(const Request& request, const Settings& settings) const {
   const bool posix = settings.storage == StorageKind::automatic || settings.storage == StorageKind::posix;
-  constexpr int more_than_open =
-      MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
   return posix && !request.needs_handle && request.opened == nullptr && !may_have_prefix(request.path) &&
-         (request.amode & more_than_open) == 0;
+         request.mode.plain;
 }
 
 std::int64_t StoredFile::lead(const Request& request, const Settings& settings) {
   if (!by_name(request, settings)) return kByMpi;
-  const int flags = flags_of(request.amode);
-  const bool makes = (request.amode & MPI_MODE_CREATE) != 0;
-  const bool only_makes = makes && (request.amode & MPI_MODE_EXCL) != 0;
+  const int flags = flags_of(request.mode);
+  const bool makes = request.mode.creates;
+  const bool only_makes = makes && request.mode.exclusive;
   if (!only_makes) descriptor_ = open_file(request.path, flags);
   const int error = errno;
   if (descriptor_ >= 0) {
@@ -120,10 +112,10 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
   return kFailed;
 }
 
-void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led) {
+void StoredFile::open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led) {
   request_ = request;
   wanted_ = settings.storage;
-  shows_ = mpi::rank(comm) == 0;
+  shows_ = ranks.rank() == 0;
   number_ = OpenMark::any_number();
   own_ = led == kByName;
   if (led == kFailed) {
@@ -137,7 +129,7 @@ void StoredFile::open(MPI_Comm comm, const Request& request, const Settings& set
     identify(*request.opened);
   } else {
     const BeforeOpen before(request.path);
-    open_by_mpi(comm, request.amode);
+    open_by_mpi(false);
     if (status_.ok()) identify(before);
   }
   // Before any rank of this object can write.
@@ -149,19 +141,21 @@ void StoredFile::release_mark() {
 }
 
 void StoredFile::leave_mark(std::int64_t number) {
-  if (known_ && (request_.amode & MPI_MODE_RDONLY) == 0) mark_.leave(id_, number);
+  if (known_ && request_.mode.writes) mark_.leave(id_, number);
 }
 
 void StoredFile::open_own(const std::string& name) {
-  descriptor_ = open_file(name, flags_of(request_.amode));
+  descriptor_ = open_file(name, flags_of(request_.mode));
   if (descriptor_ < 0) status_ = from_errno(errno, "cannot open " + name);
 }
 
-void StoredFile::open_by_mpi(MPI_Comm comm, int amode) {
-  const int error = MPI_File_open(comm, request_.path.c_str(), amode, request_.info, handle_.address());
-  if (error == MPI_SUCCESS) return;
-  *handle_.address() = MPI_FILE_NULL;
-  status_ = failed_open(error, request_.path, amode);
+void StoredFile::open_by_mpi(bool made) {
+  if (request_.opener == nullptr) {
+    status_ = {Code::unsupported, "there is no MPI-IO to open " + request_.path};
+    return;
+  }
+  Status opened = request_.opener->open(request_.path, made, handle_);
+  if (!opened.ok()) status_ = failed_open(std::move(opened), request_.path, request_.mode);
 }
 
 // A descriptor of the file that has been opened, where one is of use.
@@ -180,7 +174,7 @@ void StoredFile::identify(const BeforeOpen& before) {
                       : wanted_ == StorageKind::automatic ? system_.local
                                                           : false;
   if (!useful && !request_.needs_descriptor) return;
-  descriptor_ = open_file(found.name, flags_of(request_.amode));
+  descriptor_ = open_file(found.name, flags_of(request_.mode));
   FileId ours;
   if (descriptor_ < 0) {
     no_descriptor_ = from_errno(errno, "cannot open " + found.name).message();
@@ -214,20 +208,20 @@ bool StoredFile::opened(std::span<const std::int64_t> least) {
 }
 
 void StoredFile::give_up() {
-  (void)handle_.release();  // closing is collective, and some have nothing to close
+  if (handle_) handle_->abandon();
+  handle_.reset();
   drop_descriptor();
 }
 
 // Whether ranks of one node have different files; only where not all have the same.
-bool StoredFile::others_on_node(MPI_Comm comm, int node) const {
+bool StoredFile::others_on_node(const Communicator& ranks, int node) const {
   struct Who {
     std::int64_t node;
     FileId id;
   };
   const Who mine{node, id_};
-  std::vector<Who> all(static_cast<std::size_t>(mpi::size(comm)));
-  MPI_Allgather(&mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(), static_cast<int>(sizeof mine),
-                MPI_BYTE, comm);
+  std::vector<Who> all(static_cast<std::size_t>(ranks.size()));
+  ranks.gather(&mine, sizeof mine, all.data(), -1);
   return std::any_of(all.begin(), all.end(), [&](const Who& a) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Who& b) { return a.node == b.node && a.id != b.id; });
@@ -236,12 +230,12 @@ bool StoredFile::others_on_node(MPI_Comm comm, int node) const {
 
 // All ranks one way: never both on one file. By pwrite where that is wanted, or where it is safe for certain
 // and so nothing is lost by it: MPI-IO libraries lock and unlock at each write.
-Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings,
+Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settings& settings,
                           std::span<const std::int64_t> least) {
   const bool known = least[kKnown] != 0;
   const bool one_inode = known && same(least, kInode, kNotInode);
   const bool one_mount = one_inode && same(least, kDevice, kNotDevice);
-  if (known && !one_mount && (nodes == 1 || others_on_node(comm, node))) {
+  if (known && !one_mount && (nodes == 1 || others_on_node(ranks, node))) {
     drop_descriptor();
     return {Code::unsupported, "the ranks of one machine have opened different files as " + request_.path +
                                    ": are they in different folders?"};
@@ -253,7 +247,7 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   const bool usable = told && least[kUsable] != 0;
   const bool chosen = wanted_ == StorageKind::posix;
   const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
-  if (chosen && !posix && mpi::rank(comm) == 0) {
+  if (chosen && !posix && ranks.rank() == 0) {
     warn_once("forebay_storage=posix: " + request_.path + " goes through MPI-IO all the same: " +
               (!coherent ? std::string("that is not safe on this file system (") + system_.name + ")"
                : !no_descriptor_.empty() ? no_descriptor_
@@ -270,8 +264,8 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
       settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
   posix_ = posix;
   if (!posix) {
-    if (Status status = go_through_mpi(comm); !status.ok()) return status;
-    storage_ = make_mpiio_storage(handle_.get(), request_.path, descriptor_ >= 0 ? descriptor_ : theirs_);
+    if (Status status = go_through_mpi(); !status.ok()) return status;
+    storage_ = handle_->storage(descriptor_ >= 0 ? descriptor_ : theirs_);
   } else {
     storage_ = make_posix_storage(descriptor_, request_.path);
     local_ = nodes == 1 && local;
@@ -280,9 +274,9 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
   leave_mark(least[kNumber]);
   if (wanted_ == StorageKind::automatic || chosen)
     settings.storage = posix ? StorageKind::posix : StorageKind::mpiio;
-  request_.info = MPI_INFO_NULL;  // the caller's, as is the other
+  request_.opener = nullptr;  // the caller's, as is the other
   request_.opened = nullptr;
-  const int rank = mpi::rank(comm);
+  const int rank = ranks.rank();
   if (settings.storage == StorageKind::failing && (settings.fail_rank < 0 || settings.fail_rank == rank))
     storage_ = make_failing_storage(std::move(storage_), request_.path, settings.fail_after_bytes);
   if (settings.delay_usec > 0) {
@@ -293,13 +287,13 @@ Status StoredFile::settle(MPI_Comm comm, int node, int nodes, Settings& settings
 }
 
 // With the handle that is there, or one that is made now.
-Status StoredFile::go_through_mpi(MPI_Comm comm) {
+Status StoredFile::go_through_mpi() {
   if (handle_) return {};
   const FileId before = id_;
   const bool was_known = known_ && proven_;
   const BeforeOpen noted(request_.path);
   // What had to be made has been.
-  open_by_mpi(comm, request_.amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL));
+  open_by_mpi(true);
   if (!status_.ok()) return status_;
   FileId now;
   const BeforeOpen::Found found = noted.find();
@@ -324,32 +318,20 @@ Status StoredFile::size(std::int64_t& bytes) const {
     bytes = static_cast<std::int64_t>(info.st_size);
     return {};
   }
-  MPI_Offset size = 0;
-  const int error = MPI_File_get_size(handle_.get(), &size);
-  if (error != MPI_SUCCESS) return from_mpi(error, "cannot find the size of " + request_.path);
-  bytes = size;
-  return {};
+  return handle_->size(bytes);
 }
 
-Status StoredFile::set_size(MPI_Comm comm, std::int64_t bytes) {
-  const std::string what = "cannot set the size of " + request_.path;
-  if (!posix_) {
-    const int error = MPI_File_set_size(handle_.get(), bytes);
-    return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
-  }
-  if (mpi::rank(comm) != 0 || ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0) return {};
-  return from_errno(errno, what);
+Status StoredFile::set_size(const Communicator& ranks, std::int64_t bytes) {
+  if (!posix_) return handle_->set_size(bytes);
+  if (ranks.rank() != 0 || ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0) return {};
+  return from_errno(errno, "cannot set the size of " + request_.path);
 }
 
 Status StoredFile::sync() {
   // MPI refuses it where nothing can have been written.
-  if ((request_.amode & MPI_MODE_RDONLY) != 0) return {};
-  const std::string what = "cannot sync " + request_.path;
-  if (!posix_) {
-    const int error = MPI_File_sync(handle_.get());
-    return error == MPI_SUCCESS ? Status{} : from_mpi(error, what);
-  }
-  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, what);
+  if (!request_.mode.writes) return {};
+  if (!posix_) return handle_->sync();
+  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
 }
 
 Status StoredFile::close() {
@@ -368,8 +350,10 @@ Status StoredFile::close_descriptor() {
 }
 
 Status StoredFile::close_handle() {
-  const int error = handle_ ? handle_.reset() : MPI_SUCCESS;
-  return error == MPI_SUCCESS ? Status{} : from_mpi(error, "cannot close " + request_.path);
+  Status status;
+  if (handle_) status = handle_->close();
+  handle_.reset();
+  return status;
 }
 
 }  // namespace forebay

@@ -1,8 +1,6 @@
 // The file of one communicator's ranks, from open to close.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +10,8 @@
 
 #include "base/settings.hpp"
 #include "base/status.hpp"
-#include "mpi/handles.hpp"
+#include "ranks/communicator.hpp"
+#include "storage/collective_handle.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/file_system.hpp"
 #include "storage/open_mark.hpp"
@@ -31,8 +30,8 @@ class StoredFile {
  public:
   struct Request {
     std::string path;
-    int amode = MPI_MODE_RDWR;
-    MPI_Info info = MPI_INFO_NULL;
+    OpenMode mode;
+    const CollectiveOpener* opener = nullptr;  ///< MPI-IO; null: there is none. Not used after settle()
     bool needs_handle = false;      ///< MPI-IO opens it in any case
     bool needs_descriptor = false;  ///< wanted for the end of the process
     const BeforeOpen* opened =
@@ -47,7 +46,7 @@ class StoredFile {
   /// Rank 0, before the others open: makes the file where it has to be made and MPI-IO is not needed for it.
   std::int64_t lead(const Request& request, const Settings& settings);
   /// All ranks, with rank 0's settings. Failures go into the offer.
-  void open(MPI_Comm comm, const Request& request, const Settings& settings, std::int64_t led);
+  void open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led);
 
   static constexpr std::size_t kOffer = 13;
   void offer(std::span<std::int64_t> values) const;
@@ -57,14 +56,14 @@ class StoredFile {
   static bool opened(std::span<const std::int64_t> least);
   /// Collective, where all have: how it is stored. Where this is not ok on a rank, the others are to hear of
   /// it from the caller.
-  Status settle(MPI_Comm comm, int node, int nodes, Settings& settings, std::span<const std::int64_t> least);
+  Status settle(const Communicator& ranks, int node, int nodes, Settings& settings, std::span<const std::int64_t> least);
   /// Instead of settle() where some rank has not opened it: nothing collective is possible.
   void give_up();
 
   Storage& storage() { return *storage_; }
 
   /// Null unless it was asked for, or storage is MPI-IO.
-  MPI_File handle() const { return handle_.get(); }
+  CollectiveHandle* handle() const { return handle_.get(); }
   /// Ours, of this file; on all ranks or on none, where it is -1.
   int descriptor() const { return descriptor_; }
   /// False where it is not known.
@@ -89,7 +88,7 @@ class StoredFile {
   /// As this rank sees it now.
   Status size(std::int64_t& bytes) const;
   /// Collective; the outcome is this rank's own.
-  Status set_size(MPI_Comm comm, std::int64_t bytes);
+  Status set_size(const Communicator& ranks, std::int64_t bytes);
   Status sync();
   /// The two below.
   Status close();
@@ -103,17 +102,17 @@ class StoredFile {
  private:
   bool by_name(const Request& request, const Settings& settings) const;
   void open_own(const std::string& name);
-  void open_by_mpi(MPI_Comm comm, int amode);
+  void open_by_mpi(bool made);
   void identify(const BeforeOpen& before);
   void drop_descriptor();
   void leave_mark(std::int64_t number);
-  Status go_through_mpi(MPI_Comm comm);
-  bool others_on_node(MPI_Comm comm, int node) const;
+  Status go_through_mpi();
+  bool others_on_node(const Communicator& ranks, int node) const;
 
   Request request_;
   StorageKind wanted_ = StorageKind::automatic;
   Status status_;
-  mpi::File handle_;
+  std::unique_ptr<CollectiveHandle> handle_;
   int descriptor_ = -1;
   int theirs_ = -1;  // MPI-IO's, to ask about the file
   FileId id_;

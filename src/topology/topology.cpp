@@ -25,27 +25,22 @@ std::vector<int> spread_out(int ranks, int aggregators) {
   return first;
 }
 
-Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators, int owners) {
+Topology make_topology(const Communicator& ranks, int ranks_per_node, int aggregators, int owners) {
   Topology t;
-  const int rank = mpi::rank(comm);
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, t.node_comm.address());
-  if (ranks_per_node > 0) {
-    mpi::Comm group;
-    MPI_Comm_split(t.node_comm.get(), mpi::rank(t.node_comm.get()) / ranks_per_node, rank, group.address());
-    t.node_comm = std::move(group);
-  }
-  t.local_rank = mpi::rank(t.node_comm.get());
-  t.local_ranks = mpi::size(t.node_comm.get());
+  const int rank = ranks.rank();
+  t.node_comm = ranks.split_by_node();
+  if (ranks_per_node > 0) t.node_comm = t.node_comm->split(t.node_comm->rank() / ranks_per_node, rank);
+  t.local_rank = t.node_comm->rank();
+  t.local_ranks = t.node_comm->size();
 
-  mpi::Comm leaders;
-  MPI_Comm_split(comm, t.local_rank == 0 ? 0 : MPI_UNDEFINED, rank, leaders.address());
+  const auto leaders = ranks.split(t.local_rank == 0 ? 0 : -1, rank);
   std::array<int, 4> facts{};
   if (t.local_rank == 0) {
-    std::array<int, 2> extremes{-t.local_ranks, t.local_ranks};
-    MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_INT, MPI_MAX, leaders.get());
-    facts = {mpi::rank(leaders.get()), mpi::size(leaders.get()), -extremes[0], extremes[1]};
+    std::array<std::int64_t, 2> extremes{-t.local_ranks, t.local_ranks};
+    leaders->reduce(extremes, Communicator::Op::maximum);
+    facts = {leaders->rank(), leaders->size(), static_cast<int>(-extremes[0]), static_cast<int>(extremes[1])};
   }
-  MPI_Bcast(facts.data(), static_cast<int>(facts.size()), MPI_INT, 0, t.node_comm.get());
+  t.node_comm->broadcast(facts.data(), sizeof facts, 0);
   t.node = facts[0];
   t.nodes = facts[1];
   t.least_local_ranks = facts[2];
@@ -56,9 +51,7 @@ Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators, int o
   const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
   const auto at = std::find(first.begin(), first.end(), t.local_rank);
   if (at != first.end()) t.rail = static_cast<int>(at - first.begin());
-  if (t.nodes > 1) {
-    MPI_Comm_split(comm, t.rail >= 0 ? t.rail : MPI_UNDEFINED, t.node, t.rail_comm.address());
-  }
+  if (t.nodes > 1) t.rail_comm = ranks.split(t.rail, t.node);
   return t;
 }
 

@@ -1,11 +1,10 @@
 // Who sits where: the nodes of a communicator, the aggregators of each node, and the rails that join them.
 #pragma once
 
-#include <mpi.h>
-
+#include <memory>
 #include <vector>
 
-#include "mpi/handles.hpp"
+#include "ranks/communicator.hpp"
 
 namespace forebay {
 
@@ -18,8 +17,8 @@ std::vector<int> spread_out(int ranks, int aggregators);
 /// sits on rail j, a communicator with one rank a node. Owner o of the file domains is the aggregator of rail
 /// o / nodes on node o % nodes, so that neighbouring stripes go to different nodes.
 struct Topology {
-  mpi::Comm node_comm;        ///< the ranks of this node
-  mpi::Comm rail_comm;        ///< on aggregators, when there are several nodes; rank in it = node
+  std::unique_ptr<Communicator> node_comm;  ///< the ranks of this node
+  std::unique_ptr<Communicator> rail_comm;  ///< on aggregators, when there are several nodes; rank in it = node
   int node = 0;               ///< this rank's node, 0 … nodes-1
   int nodes = 1;              ///< all ranks
   int local_rank = 0;         ///< in the node
@@ -36,6 +35,6 @@ struct Topology {
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
 /// subgroup method, and several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the
 /// smallest node; 0: as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
-Topology make_topology(MPI_Comm comm, int ranks_per_node, int aggregators, int owners = 0);
+Topology make_topology(const Communicator& ranks, int ranks_per_node, int aggregators, int owners = 0);
 
 }  // namespace forebay

@@ -13,6 +13,7 @@
 
 #include "base/hints.hpp"
 #include "engine/core_file.hpp"
+#include "mpi/file.hpp"
 #include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
 #include "run_list_cursor.hpp"
@@ -41,12 +42,11 @@ inline std::unique_ptr<CoreFile> open_file(MPI_Comm comm, const std::string& pat
   FileOptions options;
   options.tells_freed_space = tells_freed_space;
   options.path = path;
-  options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
   options.keeping = keeping;
   Status status = parse_hints(options.settings, hints, Origin::call);
   std::unique_ptr<CoreFile> file;
-  if (status.ok()) status = CoreFile::open(comm, options, file);
+  if (status.ok()) status = mpi::open(comm, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file);
   if (outcome != nullptr)
     *outcome = status;
   else

@@ -16,6 +16,7 @@
 
 #include "base/hints.hpp"
 #include "engine/core_file.hpp"
+#include "mpi/file.hpp"
 #include "request/memory_source.hpp"
 #include "run_list_cursor.hpp"
 
@@ -109,7 +110,6 @@ void run_case(std::uint64_t seed, const std::string& path) {
   MPI_Barrier(MPI_COMM_WORLD);
   FileOptions options;
   options.path = path;
-  options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
   options.keeping = Keeping::by_rank;
   if (const Status status = parse_hints(options.settings, hints, Origin::call); !status.ok()) {
@@ -117,7 +117,7 @@ void run_case(std::uint64_t seed, const std::string& path) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   std::unique_ptr<CoreFile> file;
-  if (const Status status = CoreFile::open(MPI_COMM_WORLD, options, file); !status.ok()) {
+  if (const Status status = mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file); !status.ok()) {
     std::fprintf(stderr, "seed %lu: open: %s\n", seed, status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

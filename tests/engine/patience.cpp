@@ -12,6 +12,7 @@
 
 #include "engine/opening.hpp"
 #include "engine_case_tools.hpp"
+#include "mpi/communicator.hpp"
 
 using namespace forebay;
 using namespace forebay::test;
@@ -142,7 +143,7 @@ void a_late_rank(int rank, int ranks) {
   std::unique_ptr<CoreFile> file;
   late_rank_is_named(rank, ranks, "the open of other.dat", [&] {
     Settings settings;
-    CHECK_OK(agree_to_open({fresh, "open", "other.dat", 1}, {}, settings));
+    CHECK_OK(agree_to_open({mpi::Communicator(fresh), "open", "other.dat", 1}, {}, settings));
     file = open_file(fresh, "other.dat", patient);
   });
   CHECK_OK(file->close());

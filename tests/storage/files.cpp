@@ -68,7 +68,7 @@ Opened open_as(Way way, const std::string& name, const std::string& hints) {
   Opened out;
   FileOptions options;
   options.path = name;
-  options.amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+  int amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
   options.driver = "test";
   options.keeping = way == Way::opened ? Keeping::by_rank : Keeping::by_node;
   options.needs_handle = way == Way::handle;
@@ -76,17 +76,17 @@ Opened open_as(Way way, const std::string& name, const std::string& hints) {
   if (way == Way::opened) {
     before.emplace(name);
     const int error =
-        MPI_File_open(MPI_COMM_WORLD, name.c_str(), options.amode, MPI_INFO_NULL, out.other.address());
+        MPI_File_open(MPI_COMM_WORLD, name.c_str(), amode, MPI_INFO_NULL, out.other.address());
     if (error != MPI_SUCCESS) {
       *out.other.address() = MPI_FILE_NULL;
       out.status = {Code::io, "MPI-IO cannot open it"};
       return out;
     }
-    options.amode = MPI_MODE_RDWR;
+    amode = MPI_MODE_RDWR;
     options.opened = &*before;
   }
   CHECK_OK(parse_hints(options.settings, hints, Origin::call));
-  out.status = CoreFile::open(MPI_COMM_WORLD, options, out.core);
+  out.status = mpi::open(MPI_COMM_WORLD, amode, MPI_INFO_NULL, options, out.core);
   return out;
 }
 

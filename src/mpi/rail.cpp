@@ -1,6 +1,6 @@
 // Sizes by one Alltoall a round; bytes by MPI_Put into allocated inboxes under one long lock_all epoch, or by
 // Isend in chunks.
-#include "exchange/mpi_link.hpp"
+#include "mpi/rail.hpp"
 
 #include <algorithm>
 #include <array>

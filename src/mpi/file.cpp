@@ -1,12 +1,18 @@
-// MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed.
-#include "storage/mpiio.hpp"
+// MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed; and what is
+// done with a whole file.
+#include "mpi/file.hpp"
 
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 
-namespace forebay {
+#include "mpi/communicator.hpp"
+#include "mpi/handles.hpp"
+
+namespace forebay::mpi {
 namespace {
 
 // An int counts the bytes of one call, and Open MPI 5.0 has no large-count calls.
@@ -70,7 +76,92 @@ class MpiioStorage final : public Storage {
   int descriptor_;
 };
 
+class FileHandle final : public CollectiveHandle {
+ public:
+  FileHandle(File file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  MPI_File get() const { return file_.get(); }
+
+  std::unique_ptr<Storage> storage(int descriptor) override {
+    return make_mpiio_storage(file_.get(), path_, descriptor);
+  }
+  Status size(std::int64_t& bytes) override {
+    MPI_Offset size = 0;
+    const int error = MPI_File_get_size(file_.get(), &size);
+    bytes = size;
+    return outcome(error, "find the size of ");
+  }
+  std::int64_t striping_unit() override {
+    MPI_Info info = MPI_INFO_NULL;
+    if (MPI_File_get_info(file_.get(), &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return 0;
+    const Info owner(info);
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    MPI_Info_get(info, "striping_unit", MPI_MAX_INFO_VAL, value.data(), &found);
+    return found != 0 ? std::atoll(value.data()) : 0;
+  }
+  Status set_size(std::int64_t bytes) override {
+    return outcome(MPI_File_set_size(file_.get(), bytes), "set the size of ");
+  }
+  Status sync() override { return outcome(MPI_File_sync(file_.get()), "sync "); }
+  Status close() override { return outcome(file_.reset(), "close "); }
+  void abandon() override { (void)file_.release(); }
+
+ private:
+  Status outcome(int error, const char* verb) const {
+    return error == MPI_SUCCESS ? Status{} : from_mpi(error, std::string("cannot ") + verb + path_);
+  }
+
+  File file_;
+  std::string path_;
+};
+
+class FileOpener final : public CollectiveOpener {
+ public:
+  FileOpener(MPI_Comm comm, int amode, MPI_Info info) : comm_(comm), amode_(amode), info_(info) {}
+
+  Status open(const std::string& path, bool made, std::unique_ptr<CollectiveHandle>& out) const override {
+    const int amode = made ? amode_ & ~(MPI_MODE_CREATE | MPI_MODE_EXCL) : amode_;
+    File file;
+    const int error = MPI_File_open(comm_, path.c_str(), amode, info_, file.address());
+    if (error == MPI_SUCCESS) {
+      out = std::make_unique<FileHandle>(std::move(file), path);
+      return {};
+    }
+    (void)file.release();
+    return from_mpi(error, "cannot open " + path);
+  }
+
+ private:
+  MPI_Comm comm_;
+  int amode_;
+  MPI_Info info_;
+};
+
 }  // namespace
+
+OpenMode open_mode(int amode) {
+  constexpr int more_than_open =
+      MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
+  return {.reads = (amode & MPI_MODE_WRONLY) == 0,
+          .writes = (amode & MPI_MODE_RDONLY) == 0,
+          .creates = (amode & MPI_MODE_CREATE) != 0,
+          .exclusive = (amode & MPI_MODE_EXCL) != 0,
+          .plain = (amode & more_than_open) == 0};
+}
+
+Status open(MPI_Comm comm, int amode, MPI_Info info, FileOptions& options, std::unique_ptr<CoreFile>& out) {
+  use_mpi();
+  const FileOpener opener(comm, amode, info);
+  options.mode = open_mode(amode);
+  options.opener = &opener;
+  return CoreFile::open(Communicator(comm), options, out);
+}
+
+MPI_File file_of(const CoreFile& file) {
+  const CollectiveHandle* const handle = file.handle();
+  return handle != nullptr ? static_cast<const FileHandle*>(handle)->get() : MPI_FILE_NULL;
+}
 
 std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path, int descriptor) {
   return std::make_unique<MpiioStorage>(file, std::move(path), descriptor);
@@ -116,4 +207,4 @@ Status from_mpi(int error, const std::string& what) {
   return {code, what + ": " + (known ? text : "MPI-IO does not say why")};
 }
 
-}  // namespace forebay
+}  // namespace forebay::mpi

@@ -5,7 +5,7 @@
 
 #include "base/environment.hpp"
 #include "base/hints.hpp"
-#include "engine/core_file.hpp"
+#include "mpi/resolve_settings.hpp"
 
 namespace forebay {
 

@@ -1,0 +1,72 @@
+// How a thread waits for other ranks: it yields, then sleeps, and now and then does what others need of it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace forebay {
+
+struct Waiting {
+  /// Called again and again, for progress that others need of this rank: messages that it sent before and
+  /// that have not quite left, without which they would never arrive here. Null: none.
+  void (*idle)() = nullptr;
+  /// Called now and then in a long wait, with the seconds so far: it may want to say for whom. Null: none.
+  void (*waited)(double seconds) noexcept = nullptr;
+  /// Counted in here while somebody sleeps on a word, so that whoever changes one need not wake nobody.
+  std::atomic<std::uint32_t>* sleepers = nullptr;
+};
+
+/// Sleeps until `word` is no longer `seen`, somebody wakes it, or some time has passed (futex(2)).
+void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanoseconds);
+void wake_all(std::atomic<std::uint32_t>& word);
+void sleep_for(long nanoseconds);
+void yield();
+
+/// Yielding hands the core to a rank that has work, and costs a third of a sleep and wake-up (75 µs against
+/// 200 µs a flush of three barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or
+/// network, is worth a sleep.
+inline constexpr int kYieldsBeforeSleep = 2000;
+
+/// Until `done` says so of the word, which whoever changes it changes before he looks for sleepers.
+template <class Done>
+void wait_on(std::atomic<std::uint32_t>& word, const Waiting& waiting, Done&& done) {
+  for (int i = 0; i < kYieldsBeforeSleep; ++i) {
+    if (done(word.load(std::memory_order_acquire))) return;
+    if (waiting.idle != nullptr) waiting.idle();
+    yield();
+  }
+  // With a time limit: whoever has to make progress for others looks up often, and nobody sleeps for good.
+  const long nap = waiting.idle != nullptr ? 500'000 : 20'000'000;
+  const auto begun = std::chrono::steady_clock::now();
+  if (waiting.sleepers != nullptr) waiting.sleepers->fetch_add(1, std::memory_order_seq_cst);
+  for (std::uint32_t seen; !done(seen = word.load(std::memory_order_seq_cst));) {
+    sleep_on(word, seen, nap);
+    if (waiting.idle != nullptr) waiting.idle();
+    if (waiting.waited != nullptr)
+      waiting.waited(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  }
+  if (waiting.sleepers != nullptr) waiting.sleepers->fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// Until `done()`, which may itself make progress: where there is no word to sleep on. `yields`: so often
+/// before the first nap of `nap` nanoseconds; 0: no naps, only yields.
+template <class Done>
+void poll_until(const Waiting& waiting, int spins, int yields, long nap, Done&& done) {
+  constexpr int per_look = 64;
+  std::chrono::steady_clock::time_point begun;
+  for (int tries = 0; !done(); ++tries) {
+    if (tries < spins) continue;
+    if (tries == spins) begun = std::chrono::steady_clock::now();
+    if (waiting.idle != nullptr) waiting.idle();
+    const bool naps = nap > 0 && tries >= spins + yields;
+    if (naps)
+      sleep_for(nap);
+    else
+      yield();
+    if (waiting.waited != nullptr && (naps || tries % per_look == 0))
+      waiting.waited(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,54 @@
+#include "ranks/collective_call.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace forebay {
+namespace {
+
+thread_local CollectiveCall* current = nullptr;
+
+constexpr double kLookAround = 0.1;
+
+}  // namespace
+
+CollectiveCall::CollectiveCall(const About& about) : about_(about), outermost_(current == nullptr) {
+  if (outermost_) current = this;
+}
+
+CollectiveCall::~CollectiveCall() {
+  if (outermost_) current = nullptr;
+}
+
+void CollectiveCall::all_have_come() {
+  if (current != nullptr) current->all_here_ = true;
+}
+
+void CollectiveCall::look_around(double seconds) {
+  if (about_.ranks == nullptr) return;
+  if (!search_)
+    search_ = about_.ranks->search(about_.call, about_.file, about_.patience_seconds, about_.own);
+  if (search_) search_->look_around(seconds, all_here_, about_.remedy);
+}
+
+void waited(double seconds) noexcept {
+  CollectiveCall* const call = current;
+  if (call == nullptr || seconds < kLookAround || call->about_.patience_seconds <= 0) return;
+  try {
+    call->look_around(seconds);
+  } catch (...) {
+    call->about_.patience_seconds = 0;  // no memory for a remark
+  }
+}
+
+void Communicator::abort(const char* why) const {
+  std::fprintf(stderr, "forebay: %s\n", why);
+  std::abort();
+}
+
+std::unique_ptr<Communicator::Search> Communicator::search(std::string_view, std::string_view, int,
+                                                           bool) const {
+  return nullptr;
+}
+
+}  // namespace forebay
