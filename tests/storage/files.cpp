@@ -12,6 +12,7 @@
 #include <string>
 
 #include "../engine/engine_case_tools.hpp"
+#include "mpi/communicator.hpp"
 #include "mpi/handles.hpp"
 #include "storage/descriptors.hpp"
 
@@ -296,7 +297,8 @@ void many_at_once() {
       if (!open.back().status.ok()) return;
       for (int j = 0; j < i; ++j) {
         int result = MPI_IDENT;
-        MPI_Comm_compare(open[static_cast<std::size_t>(j)].core->comm(), open.back().core->comm(), &result);
+        MPI_Comm_compare(mpi::comm_of(open[static_cast<std::size_t>(j)].core->comm()),
+                         mpi::comm_of(open.back().core->comm()), &result);
         CHECK(result == MPI_CONGRUENT);
       }
     }
