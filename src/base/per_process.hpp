@@ -1,8 +1,10 @@
 // State that a process has once. Where threads stand for processes (the ranks of a test), each has its own.
 #pragma once
 
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace forebay {
 
@@ -11,7 +13,11 @@ class PretendProcess {
  public:
   PretendProcess() : outer_(current) { current = this; }
   ~PretendProcess() {
-    states_.clear();
+    // The last one first; their ends may ask for others.
+    while (!states_.empty()) {
+      const std::shared_ptr<void> last = std::move(states_.back().second);
+      states_.pop_back();
+    }
     current = outer_;
   }
   PretendProcess(const PretendProcess&) = delete;
@@ -23,7 +29,7 @@ class PretendProcess {
 
   static inline thread_local PretendProcess* current = nullptr;
   PretendProcess* outer_;
-  std::map<const void*, std::shared_ptr<void>> states_;  // by the address of something of their type
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> states_;  // by something of their type's
 };
 
 template <class State>
@@ -31,9 +37,12 @@ State& per_process() {
   static auto* const whole = new State;  // never destroyed: exit order is not ours to choose
   PretendProcess* const pretended = PretendProcess::current;
   if (pretended == nullptr) return *whole;
-  std::shared_ptr<void>& state = pretended->states_[&whole];
-  if (state == nullptr) state = std::make_shared<State>();
-  return *static_cast<State*>(state.get());
+  auto& states = pretended->states_;
+  const auto found = std::find_if(states.begin(), states.end(), [](const auto& s) { return s.first == &whole; });
+  if (found != states.end()) return *static_cast<State*>(found->second.get());
+  auto made = std::make_shared<State>();
+  states.emplace_back(&whole, made);
+  return *made;
 }
 
 }  // namespace forebay

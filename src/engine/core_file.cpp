@@ -209,11 +209,11 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
   const bool guessing = run && guess.worth_it();
   if (guessing) {
     const std::int64_t base = puts.empty() ? 0 : layout.round_begin(agreed[kFirst]);
-    if (end > base + layout.round_bytes() || agreed[kAlignment] < std::int64_t{1} << shift) {
+    if (end > base + layout.round_bytes() || agreed[kAlignment] < std::int64_t{1} << shift ||
+        !run->guess(base, shift, !puts.empty())) {
       agreed[kGuess] = -1;  // no
-    } else {
-      run->guess(base, shift);
-      if (!puts.empty()) agreed[kGuess] = base, agreed[kGuessMax] = ~base;
+    } else if (!puts.empty()) {
+      agreed[kGuess] = base, agreed[kGuessMax] = ~base;
     }
   }
   agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;

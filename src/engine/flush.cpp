@@ -233,12 +233,14 @@ void FlushRun::scatter(std::int64_t base, int parity) {
   });
 }
 
-void FlushRun::guess(std::int64_t base, int shift) {
+bool FlushRun::guess(std::int64_t base, int shift, bool any) {
+  if (any && !f_.window.claim(f_.sequence, base)) return false;
   const std::int64_t pieces = f_.counters.pieces, bytes = f_.counters.bytes;
   f_.window.begin(shift);
   scatter(base, 0);
   guessed_pieces_ = f_.counters.pieces - pieces;
   guessed_bytes_ = f_.counters.bytes - bytes;
+  return true;
 }
 
 Status FlushRun::run_guessed(std::int64_t base, Extent hull) {

@@ -56,9 +56,9 @@ class FlushRun {
   FlushRun(const FlushRun&) = delete;
 
   /// Scatters the round at `base`, which holds all of this rank's data. All ranks that guess have the same
-  /// `shift`, and this rank's runs begin and end on multiples of 1 << shift. Ranks without data have to call
-  /// this, too, with any base.
-  void guess(std::int64_t base, int shift);
+  /// `shift`, and this rank's runs begin and end on multiples of 1 << shift. Ranks without data (`any` false)
+  /// have to call this, too. False: another rank of the node has guessed otherwise, and nothing was done.
+  bool guess(std::int64_t base, int shift, bool any);
 
   /// What was scattered in a guess comes to nothing, and another run does it all.
   void forget_guess();

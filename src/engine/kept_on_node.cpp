@@ -68,7 +68,8 @@ Status KeptOnNode::create(const Lease& lease, const Topology& t, const Communica
   bool locks = false;
   if (can_fill && only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
     // All or none, on all nodes.
-    locks = all.all(status.ok() && FileLock(file.descriptor(), 0, 1).held());
+    if (status.ok()) locks = FileLock(file.descriptor(), 0, 1).held();
+    locks = all.all(locks);
   }
   if (status.ok()) {
     out->locks = locks;

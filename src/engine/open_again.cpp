@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/per_process.hpp"
+
 namespace forebay {
 namespace {
 
@@ -12,10 +14,7 @@ struct OpenNow {
   std::mutex mutex;
   std::vector<OpenAgain*> files;
 
-  static OpenNow& instance() {
-    static auto* now = new OpenNow;  // never destroyed: exit order is not ours to choose
-    return *now;
-  }
+  static OpenNow& instance() { return per_process<OpenNow>(); }
 };
 
 }  // namespace

@@ -140,6 +140,17 @@ std::int64_t NodeWindow::arrive(int parity, std::int64_t next) {
   return least;
 }
 
+bool NodeWindow::claim(std::uint64_t sequence, std::int64_t base) {
+  constexpr int bits = 20;
+  constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  // Never 0, which is what fresh memory holds.
+  const std::uint64_t mine = static_cast<std::uint64_t>(base / round_bytes_) << bits | ((sequence + 1) & mask);
+  std::uint64_t seen = control_->claimed.load(std::memory_order_relaxed);
+  if (seen == mine) return true;
+  if ((seen & mask) == (mine & mask)) return false;
+  return control_->claimed.compare_exchange_strong(seen, mine, std::memory_order_relaxed) || seen == mine;
+}
+
 void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
   control_->announced_next[sequence & 1].store(next, std::memory_order_relaxed);
   control_->announced_sequence.store(sequence, std::memory_order_release);

@@ -70,6 +70,10 @@ class NodeWindow {
              const std::function<void()>& meanwhile = nullptr);
   static constexpr std::size_t kMostAgreed = 20;
 
+  /// Before a rank scatters a round that nobody has agreed on yet, `sequence` as in announce(): false where
+  /// another rank of the node has claimed it for another base. What both scattered would meet in the buffer.
+  bool claim(std::uint64_t sequence, std::int64_t base);
+
   // Independent writes of a file whose ranks meet here. Those that complete blocks are filling, others pass:
 
   /// True: somebody is filling, and has to be waited for before anything is written.
@@ -123,6 +127,7 @@ class NodeWindow {
     alignas(128) std::atomic<std::uint32_t> generation;
     alignas(128) std::atomic<std::uint32_t> sleepers;
     alignas(128) std::atomic<int> filling;
+    alignas(128) std::atomic<std::uint64_t> claimed;  // the low bits of a round's number and of the sequence
     alignas(128) std::atomic<std::uint64_t> announced_sequence;
     std::atomic<std::int64_t> announced_next[2];
   };

@@ -127,9 +127,9 @@ void run_case(const Case& c, unsigned seed) {
         // Several vain guesses may write to the same place, which does no harm among processes, since it is
         // thrown away, but the thread sanitizer would mind.
         const bool guessed = kGuesses[flush] == Guesses::right;
-        if (guessed) run.guess(base_of(flush), 2);
+        if (guessed) run.guess(base_of(flush), 2, true);
         if (kGuesses[flush] == Guesses::vain && local == c.ranks - 1)
-          run.guess(layout.round_begin(cursor.hull().begin), 2);
+          run.guess(layout.round_begin(cursor.hull().begin), 2, true);
         agreement.arrive_and_wait();
         outcome[static_cast<std::size_t>(t)].update(guessed ? run.run_guessed(base_of(flush), hulls[flush])
                                                             : run.run(kBegin, 2));
