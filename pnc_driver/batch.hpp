@@ -8,7 +8,7 @@
 #include "conversion.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/convert_source.hpp"
+#include "convert/convert_source.hpp"
 #include "request/memory_source.hpp"
 #include "request/put.hpp"
 

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "open_file.hpp"
-#include "request/convert_source.hpp"
-#include "request/get_converter.hpp"
+#include "convert/convert_source.hpp"
+#include "convert/get_converter.hpp"
 
 namespace forebay::pnc {
 

@@ -10,7 +10,7 @@
 #include "arguments.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/convert_sink.hpp"
+#include "convert/convert_sink.hpp"
 #include "request/get.hpp"
 #include "request/memory_sink.hpp"
 

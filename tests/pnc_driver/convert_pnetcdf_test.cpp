@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "convert_values.hpp"
-#include "request/convert.hpp"
+#include "convert/convert.hpp"
 
 namespace forebay::test {
 namespace {

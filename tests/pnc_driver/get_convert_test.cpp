@@ -1,5 +1,5 @@
 // Conversions of gets against the rule written out element by element, and the sinks that use them.
-#include "request/get_converter.hpp"
+#include "convert/get_converter.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "convert_values.hpp"
-#include "reference.hpp"
-#include "request/convert_sink.hpp"
+#include "../request/reference.hpp"
+#include "convert/convert_sink.hpp"
 
 namespace forebay::test {
 namespace {

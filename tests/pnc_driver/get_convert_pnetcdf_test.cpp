@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "convert_values.hpp"
-#include "request/get_converter.hpp"
+#include "convert/get_converter.hpp"
 
 namespace forebay::test {
 namespace {

@@ -1,5 +1,5 @@
 // The loops to the file of all pairs of types, made from one rule for a single element.
-#include "request/convert.hpp"
+#include "convert/convert.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "request/byte_order.hpp"
-#include "request/convert_rules.hpp"
+#include "convert/convert_rules.hpp"
 
 namespace forebay {
 
