@@ -3,9 +3,9 @@
 
 #include <bit>
 
-#include "open_file.hpp"
 #include "convert/convert_source.hpp"
 #include "convert/get_converter.hpp"
+#include "open_file.hpp"
 
 namespace forebay::pnc {
 

@@ -6,8 +6,8 @@
 #include <cassert>
 #include <type_traits>
 
-#include "request/byte_order.hpp"
 #include "convert/convert_rules.hpp"
+#include "request/byte_order.hpp"
 
 namespace forebay {
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "request/byte_order.hpp"
 #include "convert/convert_rules.hpp"
+#include "request/byte_order.hpp"
 
 namespace forebay {
 

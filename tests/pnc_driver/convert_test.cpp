@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "convert_values.hpp"
 #include "../request/reference.hpp"
 #include "convert/convert_source.hpp"
+#include "convert_values.hpp"
 
 namespace forebay::test {
 namespace {

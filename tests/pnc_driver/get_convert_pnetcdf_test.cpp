@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "convert_values.hpp"
 #include "convert/get_converter.hpp"
+#include "convert_values.hpp"
 
 namespace forebay::test {
 namespace {

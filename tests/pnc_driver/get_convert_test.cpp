@@ -6,9 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "convert_values.hpp"
 #include "../request/reference.hpp"
 #include "convert/convert_sink.hpp"
+#include "convert_values.hpp"
 
 namespace forebay::test {
 namespace {

@@ -1,4 +1,5 @@
-// What the benchmarks of cursors, sources and sinks share: requests as programs have them, and walks over them.
+// What the benchmarks of cursors, sources and sinks share: requests as programs have them, and walks over
+// them.
 #pragma once
 
 #include <benchmark/benchmark.h>
