@@ -11,11 +11,12 @@
 #include "storage/descriptors.hpp"
 
 namespace forebay {
+
 Status share_settings(MPI_Comm comm, Status mine, const std::string& path, Settings& settings,
                       std::span<std::int64_t> least) {
   if (mine.ok() && !descriptors_left(kDescriptorsToOpen)) mine = from_errno(EMFILE, "cannot open " + path);
   const bool first = mpi::rank(comm) == 0;
-  constexpr std::size_t most_least = 8;
+  constexpr std::size_t most_least = 16;
   assert(least.size() <= most_least);
   std::array<std::int64_t, 1 + most_least + agreed_settings + 1> values{};
   std::size_t n = 0;
