@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "conversion.hpp"
+#include "convert/convert_source.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/convert_source.hpp"
 #include "request/memory_source.hpp"
 #include "request/put.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <bit>
 
+#include "convert/convert_source.hpp"
+#include "convert/get_converter.hpp"
 #include "open_file.hpp"
-#include "request/convert_source.hpp"
-#include "request/get_converter.hpp"
 
 namespace forebay::pnc {
 

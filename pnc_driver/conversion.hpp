@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "buffer_type.hpp"
-#include "request/convert.hpp"
+#include "convert/convert.hpp"
 #include "request/move_runs.hpp"
 #include "variables.hpp"
 

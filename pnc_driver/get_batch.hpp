@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "convert/convert_sink.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/convert_sink.hpp"
 #include "request/get.hpp"
 #include "request/memory_sink.hpp"
 

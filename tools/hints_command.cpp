@@ -48,14 +48,14 @@ void print_markdown_table(bool foreign) {
   for (const HintSpec& hint : hint_table()) {
     if (is_foreign(hint) != foreign) continue;
     const std::string value =
-        *hint.default_value == '\0' ? std::string{} : fmt::format("`{}`", hint.default_value);
+        hint.default_value.empty() ? std::string{} : fmt::format("`{}`", hint.default_value);
     fmt::print("| `{}` | {} | {} | {} |\n", hint.name, cell(hint.values), value, cell(hint.meaning));
   }
 }
 
 void print_markdown() {
   fmt::print(
-      "<!-- Made by `forebay hints --markdown` from the table in src/base/hints.cpp; a test holds the two "
+      "<!-- Made by `forebay hints --markdown` from the list in src/base/settings.def; a test holds the two "
       "together. -->\n"
       "# Hints\n\n"
       "A hint is `key=value`; several are joined by `;`. Blanks around keys and values do not matter, and a "
@@ -98,7 +98,7 @@ int print_hints(bool markdown) {
     return 0;
   }
   for (const HintSpec& hint : hint_table()) {
-    const std::string value = *hint.default_value == '\0' ? "none" : hint.default_value;
+    const std::string value = hint.default_value.empty() ? "none" : hint.default_value;
     fmt::print("{}\n    {}; default: {}\n{}", hint.name, hint.values, value, wrapped(hint.meaning, 4, 92));
   }
   return 0;

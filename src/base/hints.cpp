@@ -1,5 +1,5 @@
-// The table that defines every hint, and the parsers and printers that work from it alone, so that names,
-// ranges and documentation cannot drift apart.
+// The table of all hints, made of settings.def, and the parsers and printers that work from it alone, so that
+// names, ranges and documentation cannot drift apart.
 #include "base/hints.hpp"
 
 #include <algorithm>
@@ -35,157 +35,15 @@ using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Setti
                            Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField,
                            CountField, TimeField, std::string Settings::*, Ignored>;
 
-/// `foreign` marks a name that other libraries own: from MPI_Info it yields to ours, and it is printed only
-/// where it is the one name of its field.
 struct Entry {
   HintSpec spec;
   Field field;
-  bool foreign = false;
-  bool alias = false;
+  bool alias;  ///< another entry's field, or none: not printed
 };
 
 constexpr int64_t max_bytes = int64_t{1} << 50;
 constexpr int max_count = 1 << 24;
 constexpr int64_t max_usec = 60'000'000;
-
-constexpr const char* bool_values = "on | off";
-constexpr const char* bytes_values = "bytes, with k, m, g or t: 65536, 512k, 1m";
-constexpr const char* unit_values = "bytes, 0 or at least 512, with k, m, g or t: 65536, 512k, 1m";
-constexpr int64_t least_unit = 512;  // smaller ones make a write, or a meeting of all ranks, of a few bytes
-
-const auto& entries() {
-  static const std::array table{
-      Entry{{"forebay_enable", bool_values, "on", "off leaves the file to the stock driver of its library."},
-            &Settings::enabled},
-      Entry{{"forebay_mode", "strict | commit", "strict",
-             "When bytes must be in the file. strict: when the write returns, as with the stock driver. "
-             "commit: after a flush, sync, close or read; until then small writes are gathered over many "
-             "calls (of collective HDF5 calls only where all ranks are on one node). TCIO's default is "
-             "commit."},
-            &Settings::mode},
-      Entry{{"forebay_stripe_bytes", unit_values, "0",
-             "Unit in which the file is cut and given to owners. 0: the file system's stripe where it has "
-             "one, or the unit that it "
-             "prefers, else 512 KiB."},
-            BytesField{&Settings::stripe_bytes, 0, least_unit}},
-      Entry{{"forebay_window_bytes", unit_values, "0",
-             "File range that one round of a flush covers, rounded to 4096. 0: chosen from the owners, the "
-             "stripe and the memory bound."},
-            BytesField{&Settings::window_bytes, 0, least_unit}},
-      Entry{{"forebay_memory_bytes", "bytes, at least 64k", "16m",
-             "Bound for each rank over all files that it has open together; half of it is for the windows, "
-             "which it limits. More work means more rounds, not more memory."},
-            BytesField{&Settings::memory_bytes, 64 << 10}},
-      Entry{{"forebay_bypass_bytes", bytes_values, "1m",
-             "Contiguous runs at least this long go straight to the file: a copy would gain nothing. 0: "
-             "never."},
-            BytesField{&Settings::bypass_bytes, 0}},
-      Entry{
-          {"forebay_pool_bytes", bytes_values, "0",
-           "With forebay_mode=commit: what a rank keeps at most, of a file, before it is written; less where "
-           "other open files keep something. 0: a quarter of forebay_memory_bytes; more is added to it."},
-          BytesField{&Settings::pool_bytes, 0}},
-      Entry{
-          {"forebay_segment_bytes", unit_values, "0",
-           "With forebay_mode=commit, where the ranks of a node keep bytes together (HDF5, TCIO): size of a "
-           "segment, and of TCIO's private buffer. 0: the stripe, or so often halved that each rank could "
-           "have four."},
-          BytesField{&Settings::segment_bytes, 0, least_unit}},
-      Entry{{"forebay_segments", "0 or a count", "0",
-             "How many of these segments there are for each rank. 0: as many as forebay_pool_bytes holds."},
-            CountField{&Settings::segments, 0}},
-      Entry{{"forebay_commit_seconds", "seconds", "30",
-             "With forebay_mode=commit: a write that comes when older bytes have been kept so long makes "
-             "everything be written."},
-            CountField{&Settings::commit_seconds, 0}},
-      Entry{{"forebay_patience_seconds", "0 or seconds", "60",
-             "A rank that has waited so long in a collective call says, once, which ranks are missing. 0: "
-             "never."},
-            CountField{&Settings::patience_seconds, 0}},
-      Entry{
-          {"forebay_check", "none | order", "none",
-           "order: with forebay_mode=commit on several nodes, each flush looks for bytes that ranks of "
-           "several nodes wrote without a flush between, which may then be those of any of them; the report "
-           "counts them. What gave way before, to make room, is not looked at."},
-          &Settings::check},
-      Entry{{"forebay_aggregators_per_node", "0 or a count", "0",
-             "Ranks of each node that own file domains and write. 0: chosen."},
-            CountField{&Settings::aggregators_per_node, 0}},
-      Entry{
-          {"forebay_ranks_per_node", "0 or a count", "0",
-           "Takes each so many ranks of a node for a node of its own, to limit a group or to try inter-node "
-           "exchange on one machine. 0: nodes as MPI says."},
-          CountField{&Settings::ranks_per_node, 0}},
-      Entry{
-          {"forebay_link", "automatic | put | message", "automatic",
-           "How packed bytes cross between nodes: one-sided puts, chunked messages, or whichever is measured "
-           "faster at first use."},
-          &Settings::link},
-      Entry{{"forebay_storage", "automatic | mpiio | posix | null | failing", "automatic",
-             "What writes the file. automatic: posix on file systems of one machine (ext, xfs, btrfs, f2fs, "
-             "tmpfs, overlay), "
-             "elsewhere mpiio. posix: only on file systems known to be coherent between writers. null: "
-             "walks "
-             "the requests and discards them, to measure the path through the library; the file is NOT "
-             "written. "
-             "failing: for tests."},
-            &Settings::storage},
-      Entry{{"forebay_fill_holes", "automatic | enable | disable", "automatic",
-             "Whether a block of which only parts were put may be read, completed and written whole, which "
-             "is faster than many small writes. automatic: where it is certain that no rank's bytes are lost "
-             "by it: all ranks see one page cache (one machine, one mount), or the file system is known to "
-             "be coherent between nodes (lustre, gpfs, …; not nfs, fuse, beegfs); and no other file object "
-             "of Forebay's on the machine has the file open for writing. enable: everywhere; "
-             "disable: nowhere, so that bytes that nobody put are never written, for files that other "
-             "programs write at the same time."},
-            &Settings::fill_holes},
-      Entry{
-          {"forebay_metadata", "independent | collective", "independent",
-           "How HDF5 writes its own data. independent: as the program says, by default each rank a share in "
-           "small writes. collective: all of a flush or close together, in few large writes, which helps "
-           "files "
-           "of many datasets (H5Pset_coll_metadata_write, set on the access list at open, where programs can "
-           "see it)."},
-          &Settings::metadata},
-      Entry{{"forebay_stats", "a path", "",
-             "JSON file that gets each file's report at its close (also FOREBAY_STATS and forebay run "
-             "--stats)."},
-            &Settings::stats},
-      Entry{{"forebay_fail_after_bytes", bytes_values, "0",
-             "For tests: forebay_storage=failing fails once it has written so many bytes."},
-            BytesField{&Settings::fail_after_bytes, 0}},
-      Entry{{"forebay_fail_rank", "-1 or a rank", "-1",
-             "For tests: the only rank on which forebay_storage=failing fails. -1: every rank."},
-            CountField{&Settings::fail_rank, -1}},
-      Entry{{"forebay_delay_usec", "microseconds", "0",
-             "For tests: a random delay up to this before each access to the file."},
-            TimeField{&Settings::delay_usec}},
-      Entry{{"striping_unit", unit_values, "0", "The MPI-IO name of forebay_stripe_bytes."},
-            BytesField{&Settings::stripe_bytes, 0, least_unit},
-            true,
-            true},
-      Entry{{"striping_factor", "a count", "", "Understood, and left to MPI-IO, which lays the file out."},
-            Ignored{},
-            true,
-            true},
-      Entry{{"cb_nodes", "0 or a count", "0",
-             "The MPI-IO name for the number of aggregators of the whole file; used where "
-             "forebay_aggregators_per_node is 0."},
-            CountField{&Settings::aggregators, 0},
-            true},
-      Entry{{"cb_buffer_size", unit_values, "0",
-             "The MPI-IO name for an aggregator's share of one round; used where forebay_window_bytes is 0, "
-             "within "
-             "forebay_memory_bytes."},
-            BytesField{&Settings::aggregator_bytes, 0, least_unit},
-            true},
-      Entry{{"nc_num_aggrs_per_node", "0 or a count", "0", "PnetCDF's name of forebay_aggregators_per_node."},
-            CountField{&Settings::aggregators_per_node, 0},
-            true,
-            true},
-  };
-  return table;
-}
 
 template <class E>
 struct Word {
@@ -367,6 +225,53 @@ std::string value_of(const Settings& s, const Field& field) {
 
 constexpr std::string_view prefix = "forebay_";
 
+constexpr const char* bytes_values = "bytes, with k, m, g or t: 65536, 512k, 1m";
+constexpr const char* unit_values = "bytes, 0 or at least 512, with k, m, g or t: 65536, 512k, 1m";
+constexpr int64_t least_unit = 512;  // smaller ones make a write, or a meeting of all ranks, of a few bytes
+
+// How settings.def says that a hint is read.
+template <class T>
+Field word(T Settings::* member) {
+  return member;
+}
+Field text(std::string Settings::* member) {
+  return member;
+}
+Field bytes(int64_t Settings::* member) {
+  return BytesField{member, 0};
+}
+Field bytes_from_64k(int64_t Settings::* member) {
+  return BytesField{member, 64 << 10};
+}
+Field unit(int64_t Settings::* member) {
+  return BytesField{member, 0, least_unit};
+}
+Field count(int Settings::* member) {
+  return CountField{member, 0};
+}
+Field rank(int Settings::* member) {
+  return CountField{member, -1};
+}
+Field microseconds(int64_t Settings::* member) {
+  return TimeField{member};
+}
+
+Entry entry(const char* name, const char* values, const char* meaning, const Field& field, bool alias) {
+  return {{name, values, value_of(Settings{}, field), meaning}, field, alias};
+}
+
+const auto& entries() {
+  static const std::array table{
+#define SETTING(type, member, value, ranks, reads, hint, values, meaning) \
+  entry(hint, values, meaning, reads(&Settings::member), false),
+#define ALIAS(member, reads, hint, values, meaning) \
+  entry(hint, values, meaning, reads(&Settings::member), true),
+#define IGNORED(hint, values, meaning) entry(hint, values, meaning, Ignored{}, true),
+#include "base/settings.def"
+  };
+  return table;
+}
+
 std::string_view without_prefix(std::string_view name) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
@@ -461,7 +366,9 @@ std::span<const HintSpec> hint_table() {
 Status set_hint(Settings& settings, std::string_view key, std::string_view value, Origin origin) {
   for (const Entry& entry : entries()) {
     if (key != entry.spec.name) continue;
-    if (entry.foreign && origin == Origin::info && !same_value(settings, Settings{}, entry.field)) return {};
+    // From MPI_Info another library's name yields to ours.
+    if (!key.starts_with(prefix) && origin == Origin::info && !same_value(settings, Settings{}, entry.field))
+      return {};
     const bool is_text = std::holds_alternative<std::string Settings::*>(entry.field);
     if (assign(settings, entry.field, is_text ? value : trimmed(value))) return {};
     return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) +

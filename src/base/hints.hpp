@@ -20,7 +20,7 @@ enum class Origin {
 struct HintSpec {
   const char* name;
   const char* values;  ///< grammar for people: "strict | commit", "bytes (1m, 512k)", "0..n"
-  const char* default_value;
+  std::string default_value;
   const char* meaning;
 };
 

@@ -14,51 +14,15 @@
 namespace forebay {
 namespace {
 
-using C = Counters;
-
 constexpr std::array fields{
-    CounterField{"/requests", &C::requests, Sum::all, Sum::all},
-    CounterField{"/pieces", &C::pieces, Sum::all, Sum::all},
-    CounterField{"/bytes", &C::bytes, Sum::all, Sum::all},
-    // Every rank counts these, for the same events.
-    CounterField{"/collective_flushes", &C::collective_flushes, Sum::largest, Sum::all},
-    CounterField{"/independent_writes", &C::independent_writes, Sum::all, Sum::all},
-    CounterField{"/kept_over_calls/requests", &C::pooled_requests, Sum::all, Sum::all},
-    CounterField{"/kept_over_calls/collective_calls", &C::pooled_calls, Sum::largest, Sum::all},
-    CounterField{"/kept_over_calls/conflicts", &C::pool_conflicts, Sum::largest, Sum::all},
-    CounterField{"/kept_over_calls/order_conflict_bytes", &C::order_conflicts, Sum::largest, Sum::all},
-    CounterField{"/kept_over_calls/peak_bytes", &C::pool_peak_bytes, Sum::largest, Sum::largest},
-    CounterField{"/after_node_coalescing/runs", &C::node_runs, Sum::all, Sum::all},
-    CounterField{"/after_node_coalescing/bytes", &C::node_bytes, Sum::all, Sum::all},
-    CounterField{"/after_node_coalescing/rounds", &C::rounds, Sum::largest, Sum::all},
-    CounterField{"/between_nodes/messages", &C::messages, Sum::all, Sum::all},
-    CounterField{"/between_nodes/bytes", &C::message_bytes, Sum::all, Sum::all},
-    CounterField{"/between_nodes/one_sided_puts", &C::puts, Sum::all, Sum::all},
-    CounterField{"/library_writes/metadata", &C::metadata_writes, Sum::all, Sum::all},
-    CounterField{"/library_writes/metadata_bytes", &C::metadata_bytes, Sum::all, Sum::all},
-    CounterField{"/library_writes/fill", &C::fill_writes, Sum::all, Sum::all},
-    CounterField{"/library_writes/fill_bytes", &C::fill_bytes, Sum::all, Sum::all},
-    CounterField{"/file_writes/count", &C::writes, Sum::all, Sum::all},
-    CounterField{"/file_writes/bytes", &C::written_bytes, Sum::all, Sum::all},
-    CounterField{"/file_writes/aligned", &C::aligned_writes, Sum::all, Sum::all},
-    CounterField{"/file_writes/bypass", &C::bypass_writes, Sum::all, Sum::all},
-    CounterField{"/file_writes/bypass_bytes", &C::bypass_bytes, Sum::all, Sum::all},
-    CounterField{"/file_writes/read_modify_write_blocks", &C::rmw_blocks, Sum::all, Sum::all},
-    CounterField{"/gets/requests", &C::gets, Sum::all, Sum::all},
-    CounterField{"/gets/pieces", &C::get_pieces, Sum::all, Sum::all},
-    CounterField{"/gets/bytes", &C::get_bytes, Sum::all, Sum::all},
-    CounterField{"/gets/collective_reads", &C::collective_reads, Sum::largest, Sum::all},
-    CounterField{"/file_reads/count", &C::reads, Sum::all, Sum::all},
-    CounterField{"/file_reads/bytes", &C::read_bytes, Sum::all, Sum::all},
-    CounterField{"/stock/puts", &C::stock_puts, Sum::all, Sum::all},
-    CounterField{"/stock/put_bytes", &C::stock_put_bytes, Sum::all, Sum::all},
-    CounterField{"/stock/gets", &C::stock_gets, Sum::all, Sum::all},
-    CounterField{"/stock/get_bytes", &C::stock_get_bytes, Sum::all, Sum::all},
-    CounterField{"/broken_collectives/writes", &C::broken_writes, Sum::all, Sum::all},
-    // One rank of a node sets it, and the windows of a communicator serve its next file, too.
-    CounterField{"/memory/windows_bytes", &C::window_bytes, Sum::all, Sum::largest},
-    CounterField{"/memory/segments_bytes", &C::segment_bytes, Sum::all, Sum::largest},
+#define COUNTER(member, place, over_ranks, over_opens) \
+  CounterField{place, &Counters::member, Sum::over_ranks, Sum::over_opens},
+#include "base/counters.def"
 };
+static_assert(sizeof(Counters) == fields.size() * sizeof(std::int64_t) + sizeof(Counters::write_sizes) +
+                                      sizeof(Counters::broken_causes) + sizeof(Counters::seconds) +
+                                      sizeof(Counters::aggregator),
+              "a member of Counters that is not in counters.def: sums and reports have to know of it");
 
 void add(std::int64_t& total, std::int64_t value, Sum sum) {
   total = sum == Sum::all ? total + value : std::max(total, value);

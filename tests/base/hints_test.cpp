@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace forebay {
 namespace {
@@ -54,24 +56,41 @@ TEST(HintTable, DefaultsAreThoseOfTheSettings) {
   }
 }
 
+/// A value other than the default, for each grammar.
+std::string other_value(const HintSpec& hint) {
+  const std::string values = hint.values;
+  if (values.find(" | ") != values.npos) return values.substr(values.rfind(' ') + 1);
+  if (values.starts_with("bytes")) return "192k";
+  return values == "a path" ? "/tmp/a b" : "3";
+}
+
 TEST(HintTable, EveryHintOfOursChangesItsSetting) {
-  // A value other than the default for each grammar; a hint that is parsed into nothing would print nothing.
+  // A hint that is parsed into nothing would print nothing.
   for (const HintSpec& hint : hint_table()) {
     const std::string name = hint.name;
     if (name == "striping_factor") continue;
-    const std::string values = hint.values;
-    std::string value = "3";
-    if (values == "on | off") value = "off";
-    if (values.starts_with("strict")) value = "commit";
-    if (values.starts_with("automatic") || values.starts_with("independent") || values.starts_with("none"))
-      value = values.substr(values.rfind(' ') + 1);
-    if (values.starts_with("bytes")) value = "192k";
-    if (values == "a path") value = "/tmp/a b";
+    const std::string value = other_value(hint);
     Settings settings;
     const Status status = set_hint(settings, name, value, Origin::command);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_THAT(format_hints(settings), HasSubstr("=" + value)) << name;
   }
+}
+
+TEST(Settings, RanksAgreeOnAllButTheReportAndWhatOnlyTestsSet) {
+  Settings first, other;
+  for (const HintSpec& hint : hint_table())
+    ASSERT_TRUE(set_hint(first, hint.name, other_value(hint), Origin::command).ok()) << hint.name;
+  std::vector<std::int64_t> numbers;
+  for_each_agreed(first, [&](std::int64_t number) { numbers.push_back(number); });
+  EXPECT_EQ(numbers.size(), agreed_settings);
+  std::size_t at = 0;
+  for_each_agreed(other, [&](std::int64_t& number) { number = numbers.at(at++); });
+  other.stats = first.stats;
+  other.fail_after_bytes = first.fail_after_bytes;
+  other.fail_rank = first.fail_rank;
+  other.delay_usec = first.delay_usec;
+  EXPECT_EQ(format_hints(other), format_hints(first));
 }
 
 TEST(Hints, SizesTakeBinarySuffixes) {

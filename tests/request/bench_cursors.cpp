@@ -2,57 +2,16 @@
 // small as one float.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <random>
 #include <vector>
 
+#include "bench_tools.hpp"
 #include "request/active_set.hpp"
-#include "request/convert_sink.hpp"
-#include "request/convert_source.hpp"
 #include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
-#include "request/piece_cursor.hpp"
 #include "request/strided.hpp"
 
-namespace forebay {
+namespace forebay::test {
 namespace {
-
-constexpr std::int64_t kWindow = 1 << 20;
-constexpr std::size_t kBatch = 512;
-
-void per_piece(benchmark::State& state, std::int64_t pieces) {
-  state.counters["per_piece"] = benchmark::Counter(static_cast<double>(pieces),
-                                                   benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-}
-
-// Walks a cursor in rounds of a window, as a flush and a read do: moves(runs, window, origin) moves the bytes
-// of a batch out of or into a warm window.
-template <class Move>
-std::int64_t walk(Cursor& cursor, std::vector<std::byte>& window, Move&& moves) {
-  std::vector<Run> runs(kBatch);
-  std::int64_t pieces = 0;
-  cursor.start(kWindow);
-  for (std::int64_t next; (next = cursor.peek()) != kNoOffset;) {
-    const std::int64_t round = next / kWindow;
-    while (const std::size_t n = cursor.take((round + 1) * kWindow, runs)) {
-      pieces += static_cast<std::int64_t>(n);
-      moves(std::span<const Run>(runs.data(), n), window.data(), round * kWindow);
-      benchmark::DoNotOptimize(runs.data());
-    }
-  }
-  benchmark::DoNotOptimize(window.data());
-  return pieces;
-}
-std::int64_t walk(Cursor& cursor, Source* source, std::vector<std::byte>& window) {
-  return walk(cursor, window, [&](std::span<const Run> runs, std::byte* bytes, std::int64_t origin) {
-    if (source != nullptr) source->produce(runs, bytes, origin);
-  });
-}
-std::int64_t walk(Cursor& cursor, Sink& sink, std::vector<std::byte>& window) {
-  return walk(cursor, window, [&](std::span<const Run> runs, std::byte* bytes, std::int64_t origin) {
-    sink.consume(runs, bytes, origin);
-  });
-}
 
 // One float in `stride`, in rows of `row`.
 StridedCursor columns(std::int64_t row, std::int64_t stride, std::int64_t rows) {
@@ -79,24 +38,6 @@ void strided_take_and_produce(benchmark::State& state) {
   per_piece(state, pieces);
 }
 BENCHMARK(strided_take_and_produce)->Arg(1)->Arg(4);
-
-// A decomposition like a climate model's: mostly single elements, some short runs, gaps of some hundred
-// elements.
-PieceListPtr decomposition(std::int64_t pieces, std::int64_t longest, bool shuffled) {
-  std::mt19937_64 random(1);
-  std::vector<std::pair<std::int64_t, std::int64_t>> list;
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < pieces; ++i) {
-    at += 1 + static_cast<std::int64_t>(random() % 30);
-    const std::int64_t length = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest));
-    list.push_back({at, length});
-    at += length;
-  }
-  if (shuffled) std::shuffle(list.begin(), list.end(), random);
-  PieceListBuilder builder;
-  for (const auto& [offset, length] : list) builder.add(offset, length);
-  return builder.finish();
-}
 
 void piece_list_take(benchmark::State& state) {
   PieceMapping map{4096, 4};
@@ -165,55 +106,6 @@ BENCHMARK(memory_produce)
     ->Args({4, 4})
     ->Args({2, 2});
 
-std::vector<double> some_doubles(std::size_t count) {
-  std::vector<double> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(i) * 0.5;
-  return values;
-}
-
-void convert_double_to(benchmark::State& state) {
-  const auto external = static_cast<ExternalType>(state.range(0));
-  const std::vector<double> in = some_doubles(4096);
-  std::vector<double> out(in.size());
-  const auto fill = default_fill(external);
-  const Converter converter(external, MemoryType::f64, fill.data());
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(converter.convert(reinterpret_cast<const std::byte*>(in.data()),
-                                               reinterpret_cast<std::byte*>(out.data()), in.size()));
-    benchmark::ClobberMemory();
-  }
-  per_piece(state, static_cast<std::int64_t>(state.iterations() * in.size()));
-}
-BENCHMARK(convert_double_to)->ArgName("external")->Arg(3)->Arg(4)->Arg(5)->Arg(6)->Arg(10);
-
-// Single elements, as a decomposition has them; and pieces of 1 to 3.
-void convert_source(benchmark::State& state) {
-  const PieceListPtr list = decomposition(1000000, state.range(0), false);
-  PieceListCursor cursor(list, {4096, 4});
-  const std::vector<double> memory = some_doubles(static_cast<std::size_t>(list->elements()));
-  std::vector<std::byte> window(kWindow);
-  const auto fill = default_fill(ExternalType::f32);
-  ConvertSource source(memory.data(), ExternalType::f32, MemoryType::f64, fill.data());
-  std::int64_t pieces = 0;
-  for (auto _ : state) pieces += walk(cursor, &source, window);
-  per_piece(state, pieces);
-}
-BENCHMARK(convert_source)->ArgName("longest")->Arg(1)->Arg(3);
-
-// A transposed array of floats, by single elements and by rows of 100.
-void gather_source(benchmark::State& state) {
-  const std::int64_t count[] = {1000, 1000}, imap[] = {1, 1000};
-  const std::vector<float> memory(1000000);
-  std::vector<std::byte> window(kWindow);
-  GatherSource source(memory.data(), count, imap, ExternalType::f32, MemoryType::f32, nullptr);
-  const StridedDim dims[] = {{state.range(0) * 8, 1000000 / state.range(0)}};
-  StridedCursor cursor(0, 0, state.range(0) * 4, dims);
-  std::int64_t pieces = 0;
-  for (auto _ : state) pieces += walk(cursor, &source, window);
-  per_piece(state, pieces);
-}
-BENCHMARK(gather_source)->Arg(1)->Arg(100);
-
 // The way back.
 void memory_sink(benchmark::State& state) {
   const PieceListPtr list = decomposition(1000000, state.range(0), false);
@@ -226,33 +118,6 @@ void memory_sink(benchmark::State& state) {
   per_piece(state, pieces);
 }
 BENCHMARK(memory_sink)->ArgName("longest")->Arg(1)->Arg(3);
-
-void convert_sink(benchmark::State& state) {
-  const PieceListPtr list = decomposition(1000000, state.range(0), false);
-  PieceListCursor cursor(list, {4096, 4});
-  std::vector<double> memory(static_cast<std::size_t>(list->elements()));
-  std::vector<std::byte> window(kWindow);
-  const auto fill = default_fill(MemoryType::f64);
-  ConvertSink sink(memory.data(), ExternalType::f32, MemoryType::f64, fill.data());
-  std::int64_t pieces = 0;
-  for (auto _ : state) pieces += walk(cursor, sink, window);
-  per_piece(state, pieces);
-}
-BENCHMARK(convert_sink)->ArgName("longest")->Arg(1)->Arg(3);
-
-void scatter_sink(benchmark::State& state) {
-  const std::int64_t count[] = {1000, 1000}, imap[] = {1, 1000};
-  std::vector<float> memory(1000000);
-  std::vector<std::byte> window(kWindow);
-  const auto fill = default_fill(MemoryType::f32);
-  ScatterSink sink(memory.data(), count, imap, ExternalType::f32, MemoryType::f32, fill.data());
-  const StridedDim dims[] = {{state.range(0) * 8, 1000000 / state.range(0)}};
-  StridedCursor cursor(0, 0, state.range(0) * 4, dims);
-  std::int64_t pieces = 0;
-  for (auto _ : state) pieces += walk(cursor, sink, window);
-  per_piece(state, pieces);
-}
-BENCHMARK(scatter_sink)->Arg(1)->Arg(100);
 
 // A flush of many requests, each of which has one piece in one of 700 rounds: what finding them costs.
 void active_set_many(benchmark::State& state) {
@@ -282,6 +147,6 @@ void active_set_many(benchmark::State& state) {
 BENCHMARK(active_set_many)->Arg(1000)->Arg(100000);
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::test
 
 BENCHMARK_MAIN();

@@ -1,8 +1,8 @@
 // Sources that convert on the way to the file: from an array as it lies, or through an imap.
 #pragma once
 
-#include "request/convert.hpp"
-#include "request/imap_walk.hpp"
+#include "convert/convert.hpp"
+#include "convert/imap_walk.hpp"
 #include "request/source.hpp"
 
 namespace forebay {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "convert/get_converter.hpp"
 #include "convert_values.hpp"
-#include "request/get_converter.hpp"
 
 namespace forebay::test {
 namespace {

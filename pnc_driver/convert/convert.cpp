@@ -1,13 +1,13 @@
 // The loops to the file of all pairs of types, made from one rule for a single element.
-#include "request/convert.hpp"
+#include "convert/convert.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <type_traits>
 
+#include "convert/convert_rules.hpp"
 #include "request/byte_order.hpp"
-#include "request/convert_rules.hpp"
 
 namespace forebay {
 

@@ -1,5 +1,5 @@
 // Gathering through an imap.
-#include "request/convert_source.hpp"
+#include "convert/convert_source.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Sinks that convert on the way from the file: to an array as it lies, or through an imap.
 #pragma once
 
-#include "request/get_converter.hpp"
-#include "request/imap_walk.hpp"
+#include "convert/get_converter.hpp"
+#include "convert/imap_walk.hpp"
 #include "request/sink.hpp"
 
 namespace forebay {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "convert/convert.hpp"
 #include "convert_values.hpp"
-#include "request/convert.hpp"
 
 namespace forebay::test {
 namespace {

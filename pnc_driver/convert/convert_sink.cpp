@@ -1,5 +1,5 @@
 // Scattering through an imap.
-#include "request/convert_sink.hpp"
+#include "convert/convert_sink.hpp"
 
 namespace forebay {
 

@@ -1,5 +1,5 @@
 // The loops to memory of all pairs of types, made from one rule for a single element.
-#include "request/get_converter.hpp"
+#include "convert/get_converter.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "convert/convert_rules.hpp"
 #include "request/byte_order.hpp"
-#include "request/convert_rules.hpp"
 
 namespace forebay {
 

@@ -1,12 +1,12 @@
 // Conversions against the rule written out element by element, and the sources that use them.
-#include "request/convert.hpp"
+#include "convert/convert.hpp"
 
 #include <cmath>
 #include <cstring>
 
+#include "../request/reference.hpp"
+#include "convert/convert_source.hpp"
 #include "convert_values.hpp"
-#include "reference.hpp"
-#include "request/convert_source.hpp"
 
 namespace forebay::test {
 namespace {

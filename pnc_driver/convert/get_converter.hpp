@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "request/convert.hpp"
-#include "request/cut_elements.hpp"
+#include "convert/convert.hpp"
+#include "convert/cut_elements.hpp"
 #include "request/run.hpp"
 
 namespace forebay {

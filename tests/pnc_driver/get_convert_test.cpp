@@ -1,14 +1,14 @@
 // Conversions of gets against the rule written out element by element, and the sinks that use them.
-#include "request/get_converter.hpp"
+#include "convert/get_converter.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
+#include "../request/reference.hpp"
+#include "convert/convert_sink.hpp"
 #include "convert_values.hpp"
-#include "reference.hpp"
-#include "request/convert_sink.hpp"
 
 namespace forebay::test {
 namespace {
