@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "machine.hpp"
+#include "memory_watch.hpp"
 #include "peer_command.hpp"
 
 namespace forebay::bench {
@@ -77,8 +78,8 @@ std::string Benchmark::file(const std::string& row, const std::string& tag) cons
   return scratch_->file(fmt::format("{}.{}{}", tag, row, subject_.suffix));
 }
 
-Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>& rows,
-                               const std::string& tag) const {
+Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
+                               bool plain) const {
   Command command = peer_command(peer,
                                  {options_.launcher, options_.ranks, options_.forebay, options_.writer,
                                   options_.hints, scratch_->file(tag + ".stats.json")},
@@ -94,7 +95,7 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   for (const std::string& row : rows) add({"--row", row, "--out", file(row, reads ? "exact" : tag)});
   // The limit of a row is measured with the first peer that is timed.
   const auto is_first = [&](const RowResult& row) { return row.is_first(peer); };
-  if (std::any_of(results_.rows.begin(), results_.rows.end(), is_first))
+  if (plain && std::any_of(results_.rows.begin(), results_.rows.end(), is_first))
     add({"--plain", scratch_->file(tag + ".raw")});
   return command;
 }
@@ -121,20 +122,25 @@ void Benchmark::launch(const Peer& peer, int repetition) {
     if (!row.read_back) rows.push_back(row.name);
   std::rotate(rows.begin(), rows.begin() + repetition % static_cast<int>(rows.size()), rows.end());
   std::erase_if(rows, [&](const std::string& row) { return !peer.takes_part(row); });
-  if (rows.empty()) return;
-  if (peer.kind != Kind::Reference) return launch(peer, repetition, rows);
-  // Each by itself: ROMIO may leave in gaps that nobody puts what its memory held of a row before.
-  for (const std::string& row : rows) launch(peer, repetition, {row});
+  // Each of the reference's by itself, too: ROMIO may leave in gaps that nobody puts what its memory held of
+  // a row before.
+  const auto by_itself = [&](const std::string& row) {
+    return peer.kind == Kind::Reference || find_row(subject_.rows, row).alone;
+  };
+  const auto others = std::stable_partition(rows.begin(), rows.end(), by_itself);
+  for (auto row = rows.begin(); row != others; ++row) launch(peer, repetition, {*row});
+  if (others != rows.end()) launch(peer, repetition, {others, rows.end()});
 }
 
 void Benchmark::launch(const Peer& peer, int repetition, const std::vector<std::string>& rows) {
   const std::string tag =
       peer.kind == Kind::Reference ? "exact" : fmt::format("{}.{}", peer.name, repetition);
   const std::string json = scratch_->file(tag + ".json"), stats = scratch_->file(tag + ".stats.json");
-  fmt::print(stderr, "[{}/{}] {} ... ", repetition + 1, options_.repetitions, peer.title);
+  fmt::print(stderr, "[{}/{}] {}{} ... ", repetition + 1, options_.repetitions, peer.title,
+             rows.size() == 1 ? ", row " + rows[0] : "");
   std::fflush(stderr);
 
-  Launch launch(peer.title, command_for(peer, rows, tag));
+  Launch launch(peer.title, command_for(peer, rows, tag, true));
   nlohmann::json said;
   try {
     said =
@@ -144,8 +150,20 @@ void Benchmark::launch(const Peer& peer, int repetition, const std::vector<std::
     throw;
   }
   fmt::print(stderr, "{:.1f} s\n", launch.seconds());
+  check_reports(peer, rows, tag, launch);
+  keep_sample(peer, said);
+  if (peer.kind != Kind::Reference && !subject_.reads) {
+    check_files(peer, rows, tag);
+    for (const std::string& row : rows) scratch_->remove(fs::path(file(row, tag)).filename());
+  }
+  for (const std::string& left : {json, stats}) scratch_->remove(fs::path(left).filename());
+}
+
+void Benchmark::check_reports(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
+                              const Launch& launch) {
+  if (peer.kind != Kind::Forebay) return;
+  const std::string stats = scratch_->file(tag + ".stats.json");
   for (const std::string& row : rows) {
-    if (peer.kind != Kind::Forebay) continue;
     try {
       const nlohmann::json found =
           active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver_of(row));
@@ -156,18 +174,41 @@ void Benchmark::launch(const Peer& peer, int repetition, const std::vector<std::
       const std::int64_t calls = found.at(subject_.reads ? "file_reads" : "file_writes").at("count");
       for (RowResult& result : results_.rows)
         for (Cell& cell : result.cells)
-          if (result.name == row && !result.read_back && cell.peer.name == peer.name)
+          if (result.name == row && !result.read_back && cell.peer.name == peer.name) {
             cell.file_calls = std::max(cell.file_calls, calls);
-    } catch (const std::runtime_error& error) {
+            cell.report = found;
+          }
+    } catch (const std::exception& error) {
       launch.fail(error.what());
     }
   }
-  keep_sample(peer, said);
-  if (peer.kind != Kind::Reference && !subject_.reads) {
-    check_files(peer, rows, tag);
-    for (const std::string& row : rows) scratch_->remove(fs::path(file(row, tag)).filename());
+}
+
+std::optional<double> Benchmark::weigh(const std::string& name, const std::string& row, bool puts) {
+  const auto peer =
+      std::find_if(peers_.begin(), peers_.end(), [&](const Peer& one) { return one.name == name; });
+  const std::string title =
+                        fmt::format("{}, row {}, memory{}", peer->title, row, puts ? "" : " without puts"),
+                    tag = name + (puts ? ".memory" : ".empty"), json = scratch_->file(tag + ".json"),
+                    ready = scratch_->folder(tag + ".ready");
+  fmt::print(stderr, "{} ... ", title);
+  std::fflush(stderr);
+  Command command = command_for(*peer, {row}, tag, false);
+  command.words.insert(command.words.end(), {"--ready", ready});
+  if (!puts) command.words.emplace_back("--no-puts");
+  MemoryWatch memory(ready, options_.ranks);
+  Launch launch(title, command);
+  launch.run(options_.limit, json, options_.ranks, "rows", 1, [&] { memory.sample(); });
+  if (!memory.began()) launch.fail("its ranks were never seen");
+  fmt::print(stderr, "{:.1f} MiB\n", static_cast<double>(memory.peak()) / (1 << 20));
+  if (puts) {
+    check_reports(*peer, {row}, tag, launch);
+    check_files(*peer, {row}, tag);
   }
-  for (const std::string& left : {json, stats}) scratch_->remove(fs::path(left).filename());
+  for (const std::string& left : {json, scratch_->file(tag + ".stats.json"), file(row, tag), ready})
+    scratch_->remove(fs::path(left).filename());
+  if (memory.ranks_seen() == 0) return std::nullopt;
+  return static_cast<double>(memory.peak()) / memory.ranks_seen();
 }
 
 void Benchmark::keep_sample(const Peer& peer, const nlohmann::json& said) {
@@ -201,6 +242,7 @@ void Benchmark::check_reference() const {
 }
 
 void Benchmark::check_files(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag) {
+  if (!peer.compared) return;
   for (const std::string& name : rows) {
     const FileComparison found = subject_.compare(file(name, "exact"), file(name, tag));
     for (RowResult& row : results_.rows) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,22 @@ class Benchmark {
 
   // Progress goes to stderr. Throws RunFailed and Interrupted; files that differ are a result.
   BenchmarkResults run();
+  BenchmarkResults& results() { return results_; }
+
+  // The most memory (Pss) that a launch of one row takes, in bytes a rank of this machine; nothing where it
+  // has none. A launch of its own, since watching slows down; without `puts` the file stays empty.
+  std::optional<double> weigh(const std::string& peer, const std::string& row, bool puts);
 
  private:
   void choose_peers(const std::string& version);
-  // One launch runs all rows under one peer, beginning with another row in each repetition.
+  // One launch runs all rows under one peer, beginning with another row in each repetition; some have a
+  // launch each.
   void launch(const Peer& peer, int repetition);
   void launch(const Peer& peer, int repetition, const std::vector<std::string>& rows);
-  Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag) const;
+  void check_reports(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
+                     const Launch& launch);
+  Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
+                      bool plain) const;
   std::string file(const std::string& row, const std::string& tag) const;
   void keep_sample(const Peer& peer, const nlohmann::json& said);
   void check_reference() const;

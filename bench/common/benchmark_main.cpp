@@ -24,8 +24,9 @@ std::string footer(const Subject& subject, const std::vector<Peer>& peers) {
     text += fmt::format("  {} {:<12} {}\n", peer.quick ? 'q' : ' ', peer.name, peer.title);
   return text + subject.notes +
          fmt::format(
-             "A repetition launches each peer once, in turn; a launch {0}s all rows, a file each. The "
-             "time of a row is\n"
+             "A repetition launches each peer once, in turn; a launch {0}s all rows, a file each; "
+             "those timed\n"
+             "from create on have a launch of their own, and of the others the time of a row is\n"
              "from the first {1} to the end of close, from the first rank's start to the last one's "
              "end. At the end a line\n"
              "`ratio ROW X` a row, X the fastest stock's median time over Forebay's, strict; `ratio "
@@ -77,8 +78,11 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
   CLI::Option* repetitions =
       app.add_option("--reps", options.repetitions, "repetitions; 5, with --quick 3, with --full 9")
           ->check(CLI::Range(1, 1000));
-  app.add_option("--rows", options.rows, "these rows alone")->delimiter(',')->check(CLI::IsMember(row_names));
-  app.add_option("--peers", options.peers, "these peers alone")
+  app.add_option("--rows", options.rows, "these rows alone, comma-separated; all, with --quick those of it")
+      ->delimiter(',')
+      ->check(CLI::IsMember(row_names));
+  app.add_option("--peers", options.peers,
+                 "these peers alone, comma-separated; all, with --quick those of it")
       ->delimiter(',')
       ->check(CLI::IsMember(peer_names));
   subject.add_options(app);
@@ -90,9 +94,8 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
   app.add_option("--hints", options.hints, "more hints for the runs under Forebay, k=v;k=v");
   app.add_option("--json", json, "write the results to this file, too");
   app.add_option("--plot", plot, "write a bar chart (SVG) to this file, too");
-  app.add_option("--timeout", limit, "seconds after which a launch counts as hanging")
-      ->check(CLI::Range(1, 86400))
-      ->capture_default_str();
+  app.add_option("--timeout", limit, "seconds after which a launch counts as hanging; 300")
+      ->check(CLI::Range(1, 86400));
   app.add_flag("--keep", options.keep, "keep the files");
   app.add_option("--forebay", options.forebay, "the forebay command")->group("");
   app.add_option("--writer", options.writer, "the program that writes")->group("");

@@ -25,6 +25,8 @@ struct Cell {
   std::int64_t untouched = 0;   // bytes that nobody put, and that this peer's file has otherwise
   std::int64_t file_calls = 0;  // Forebay's writes (or reads), the most in a repetition; 0: not known
   bool differs = false;
+  std::optional<double> more = {};  // memory where it was watched: bytes a rank beyond a run without puts
+  nlohmann::json report = {};       // Forebay's, of the last launch
 
   double median() const;  // of data
   double whole() const;   // the median of create and data together

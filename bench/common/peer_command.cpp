@@ -26,7 +26,8 @@ Command peer_command(const Peer& peer, const PeerLaunch& launch, const Scratch& 
     command.words.insert(command.words.end(), words.begin(), words.end());
   };
   if (peer.kind == Kind::Forebay) {
-    add({launch.forebay, "run", "--stats", launch.stats, "--mode", peer.mode});
+    add({launch.forebay, "run", "--stats", launch.stats});
+    if (!peer.mode.empty()) add({"--mode", peer.mode});
     if (!launch.hints.empty()) add({"--hints", launch.hints});
   }
   add({launch.writer});

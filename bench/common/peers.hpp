@@ -20,6 +20,7 @@ struct Peer {
   bool quick = false;                     // among those that --quick runs
   std::vector<std::string> options = {};  // for the program that writes
   std::vector<std::string> rows = {};     // the rows it takes part in; all, where empty
+  bool compared = true;                   // its files, that is; else it is a yardstick
 
   bool takes_part(const std::string& row) const;
 };
@@ -28,6 +29,7 @@ struct Peer {
 Peer stock_peer(const std::string& name, const std::string& title, const std::string& io,
                 std::vector<std::string> hints, bool quick, Kind kind = Kind::Stock);
 
+// Of that mode; of the one that hints ask for, where it is empty.
 Peer forebay_peer(const std::string& name, const std::string& mode);
 
 }  // namespace forebay::bench

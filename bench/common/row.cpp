@@ -4,8 +4,39 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace forebay::bench {
+
+namespace {
+
+class ProgramRow final : public Row {
+ public:
+  explicit ProgramRow(std::unique_ptr<Row> row) : row_(std::move(row)) {
+    tally(row_->pieces(), row_->bytes());
+  }
+
+  void create(const std::string& path, MPI_Info info) override {
+    path_ = path;
+    info_ = info;
+  }
+  void write() override {
+    row_->create(path_, info_);
+    row_->write();
+  }
+  void close() override { row_->close(); }
+
+ private:
+  std::unique_ptr<Row> row_;
+  std::string path_;
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<Row> from_create(std::unique_ptr<Row> row) {
+  return std::make_unique<ProgramRow>(std::move(row));
+}
 
 void Row::open(const std::string&, MPI_Info) {
   throw std::runtime_error("this row is not read back");

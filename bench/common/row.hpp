@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ class Row {
  private:
   std::int64_t bytes_ = 0, pieces_ = 0;
 };
+
+// That row as a program: what is timed as its data begins with its creation.
+std::unique_ptr<Row> from_create(std::unique_ptr<Row> row);
 
 // Values of which no byte is zero: a zero byte in a fresh file is one that nobody put.
 void fill_values(std::span<std::byte> values, std::uint64_t seed);

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "mpi_main.hpp"
@@ -22,8 +25,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> rows, outs, hints;  // a file for each row
-  std::string json, plain, size = "normal";
-  bool read = false, read_back = false;
+  std::string json, plain, ready, size = "normal";
+  bool read = false, read_back = false, no_puts = false;
   Setting setting;
 };
 
@@ -64,6 +67,16 @@ void forget_peak() {
   std::ofstream("/proc/self/clear_refs") << "5\n";
 }
 
+// Tells whoever watches this run that all is ready and nothing is written yet, and waits for its word.
+void wait_for_watcher(const std::string& directory, int rank) {
+  namespace fs = std::filesystem;
+  const fs::path mine = fs::path(directory) / fmt::format("rank.{}", rank);
+  const fs::path draft = mine.string() + ".draft";
+  std::ofstream(draft) << ::getpid() << ' ' << machine_id() << '\n';
+  fs::rename(draft, mine);
+  while (!fs::exists(fs::path(directory) / "go")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& writer, MPI_Info info,
                        bool read) {
   const MPI_Comm comm = MPI_COMM_WORLD;
@@ -73,6 +86,7 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
 
   // What malloc kept of the row before is given back, lest the order of the rows matter.
   ::malloc_trim(0);
+  if (!options.ready.empty()) wait_for_watcher(options.ready, options.setting.rank);
   forget_peak();
   const std::int64_t before = memory("VmRSS");
   const double create = timed([&] {
@@ -86,7 +100,7 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
   const double data = timed([&] {
     if (read) {
       row->read();
-    } else {
+    } else if (!options.no_puts) {
       row->write();
     }
     close = -MPI_Wtime();
@@ -149,6 +163,9 @@ int row_writer_main(const RowWriter& writer, int argc, char** argv) {
   app.add_option(
       "--plain", options.plain,
       "a file to write as many bytes to, plainly, after each row; with --read the row's file is read");
+  app.add_option("--ready", options.ready,
+                 "a folder to announce each rank's pid in, then wait for a file \"go\" there");
+  app.add_flag("--no-puts", options.no_puts, "create, define and close the files, and write nothing to them");
   app.add_flag("--library", library, "print the version of the library and end");
   if (writer.add_options) writer.add_options(app);
   app.callback([&] {

@@ -14,7 +14,8 @@ enum class Size { Tiny, Quick, Normal, Full };
 
 struct RowInfo {
   std::string_view name, title;
-  bool quick;  // among those that --quick runs
+  bool quick;          // among those that --quick runs
+  bool alone = false;  // has a launch of its own, as a program that writes one file
 };
 
 // Throws std::runtime_error where there is none of that name.

@@ -24,6 +24,10 @@ struct FileComparison {
   std::string first;           // where the first of either is, in words
 
   bool same() const { return differences == 0 && untouched == 0; }
+  void differs(const std::string& what) {
+    if (first.empty()) first = what;
+    ++differences;
+  }
 };
 
 class Subject {

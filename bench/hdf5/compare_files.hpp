@@ -9,7 +9,10 @@
 
 namespace forebay::bench {
 
-// Values dataset by dataset; where they are the same, the rest byte by byte. A file that cannot be read
+// Names, types, shapes, attributes and values, dataset by dataset. Throws as the next.
+FileComparison compare_hdf5_values(const std::string& reference, const std::string& path);
+
+// Those; where they are the same, the rest byte by byte. A file that cannot be read
 // differs. Throws std::runtime_error where the reference cannot be read.
 FileComparison compare_hdf5_files(const std::string& reference, const std::string& path);
 

@@ -27,13 +27,22 @@ hid_t native(Type type) {
 
 class FRow final : public Hdf5Row {
  public:
-  FRow(const Setting& setting, const Form& form, const std::string& map)
-      : Hdf5Row(form), rank_(setting.rank), over_(cut_e3sm(setting, map, false)) {
-    history_ = make_history(over_, by_size<std::int64_t>(setting.size, 1, 1, 2, 4));
-    thin_out(history_, by_size(setting.size, 16, 16, 3, 1));
+  // `made`: with attributes, and with the values that whoever reads the file can work out.
+  FRow(const Setting& setting, const Form& form, std::vector<Decomposition> over, History history, bool made)
+      : Hdf5Row(form), rank_(setting.rank), over_(std::move(over)), history_(std::move(history)) {
     std::vector<std::size_t> datasets;
-    for (const Variable& variable : history_.variables)
+    if (made) add_attribute("title", history_.title);
+    for (const Variable& variable : history_.variables) {
       datasets.push_back(add_dataset(variable.name, native(variable.type), extent(variable)));
+      if (!made) continue;
+      add_attribute(datasets.back(), "units", variable.units);
+      add_attribute(datasets.back(), "long_name", variable.long_name);
+    }
+    struct Write {
+      std::size_t place, variable;
+      std::int64_t record;
+    };
+    std::vector<Write> writes;
     for (std::int64_t record = 0; record < history_.records; ++record, next_call()) {
       // By decomposition; first those of variables without records.
       std::vector<std::shared_ptr<Hdf5Id>> made(2 * over_.size());
@@ -41,16 +50,26 @@ class FRow final : public Hdf5Row {
         const Variable& variable = history_.variables[v];
         if (!variable.record && record > 0) continue;
         if (variable.decomposition < 0) {
-          add_write(datasets[v], select(variable, record), rank_ == 0 ? 1 : 0);
+          writes.push_back({add_write(datasets[v], select(variable, record), rank_ == 0 ? 1 : 0), v, record});
           continue;
         }
         const auto k = static_cast<std::size_t>(variable.decomposition);
         std::shared_ptr<Hdf5Id>& selection = made[k + (variable.record ? over_.size() : 0)];
         if (!selection) selection = select(variable, record);
-        add_write(datasets[v], selection, static_cast<std::int64_t>(over_[k].pieces.size()));
+        const auto pieces = static_cast<std::int64_t>(over_[k].pieces.size());
+        writes.push_back({add_write(datasets[v], selection, pieces), v, record});
       }
     }
     fill(setting);
+    for (const Write& one : writes) {
+      if (!made) break;
+      const Variable& variable = history_.variables[one.variable];
+      std::byte* to = place(one.place);
+      for (const Piece& piece : pieces_of(history_, variable, over_, rank_)) {
+        make_values(variable, one.record, piece.offset, piece.length, to);
+        to += static_cast<std::size_t>(piece.length) * size_of(variable.type);
+      }
+    }
   }
 
  private:
@@ -93,7 +112,16 @@ class FRow final : public Hdf5Row {
 }  // namespace
 
 std::unique_ptr<Row> make_f_row(const Setting& setting, const Form& form, const std::string& map) {
-  return std::make_unique<FRow>(setting, form, map);
+  std::vector<Decomposition> over = cut_e3sm(setting, map, false);
+  History history = make_history(over, by_size<std::int64_t>(setting.size, 1, 1, 2, 4));
+  thin_out(history, by_size(setting.size, 16, 16, 3, 1));
+  return std::make_unique<FRow>(setting, form, std::move(over), std::move(history), false);
+}
+
+std::unique_ptr<Row> make_history_row(const Setting& setting, const Form& form,
+                                      std::vector<Decomposition> over, std::int64_t records) {
+  History history = make_history(over, records);
+  return std::make_unique<FRow>(setting, form, std::move(over), std::move(history), true);
 }
 
 }  // namespace forebay::bench

@@ -5,6 +5,19 @@
 #include <utility>
 
 namespace forebay::bench {
+namespace {
+
+void put_attributes(hid_t object, const std::vector<std::pair<std::string, std::string>>& attributes) {
+  for (const auto& [name, text] : attributes) {
+    const Hdf5Id type(H5Tcopy(H5T_C_S1), "H5Tcopy"), space(H5Screate(H5S_SCALAR), "H5Screate");
+    check_hdf5(H5Tset_size(type, std::max<std::size_t>(text.size(), 1)), "H5Tset_size");
+    const Hdf5Id attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                           "H5Acreate2");
+    check_hdf5(H5Awrite(attribute, type, text.c_str()), "H5Awrite");
+  }
+}
+
+}  // namespace
 
 Hdf5Row::Hdf5Row(const Form& form) : form_(form) {
   check_hdf5(H5open(), "H5open");
@@ -34,7 +47,7 @@ std::size_t Hdf5Row::add_dataset(std::string name, hid_t type, std::vector<hsize
   return datasets_.size() - 1;
 }
 
-void Hdf5Row::add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces) {
+std::size_t Hdf5Row::add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces) {
   const auto elements =
       static_cast<hsize_t>(check_hdf5(H5Sget_select_npoints(*selection), "H5Sget_select_npoints"));
   const hsize_t extent = std::max<hsize_t>(elements, 1);
@@ -44,6 +57,7 @@ void Hdf5Row::add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, 
   writes_.push_back({dataset, call_, std::move(selection), std::move(memory), total_});
   total_ += (bytes + 7) / 8 * 8;
   tally(pieces, static_cast<std::int64_t>(bytes));
+  return writes_.back().begin;
 }
 
 void Hdf5Row::fill(const Setting& setting, std::int64_t times) {
@@ -62,6 +76,8 @@ Hdf5Id Hdf5Row::access(MPI_Info info) const {
     check_hdf5(H5Pset_all_coll_metadata_ops(access, true), "H5Pset_all_coll_metadata_ops");
     check_hdf5(H5Pset_coll_metadata_write(access, true), "H5Pset_coll_metadata_write");
   }
+  if (form_.since_18)
+    check_hdf5(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), "H5Pset_libver_bounds");
   if (form_.alignment > 0)
     check_hdf5(H5Pset_alignment(access, static_cast<hsize_t>(form_.alignment),
                                 static_cast<hsize_t>(form_.alignment)),
@@ -71,12 +87,14 @@ Hdf5Id Hdf5Row::access(MPI_Info info) const {
 
 void Hdf5Row::create(const std::string& path, MPI_Info info) {
   file_ = Hdf5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access(info)), "H5Fcreate");
+  put_attributes(file_, attributes_);
   for (Dataset& one : datasets_) {
     const Hdf5Id space(H5Screate_simple(static_cast<int>(one.shape.size()), one.shape.data(), nullptr),
                        "H5Screate_simple");
     one.id = Hdf5Id(H5Dcreate2(file_, one.name.c_str(), one.type, space, H5P_DEFAULT,
                                creations_[one.creation], H5P_DEFAULT),
                     "H5Dcreate2");
+    put_attributes(one.id, one.attributes);
   }
 }
 

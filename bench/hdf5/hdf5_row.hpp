@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "decomposition.hpp"
 #include "form.hpp"
 #include "hdf5_id.hpp"
 #include "row.hpp"
@@ -32,20 +34,30 @@ class Hdf5Row : public Row {
   std::size_t add_dataset(std::string name, hid_t type, std::vector<hsize_t> shape, std::size_t creation = 0);
   // Chunks of that shape, each deflated where `level` is not 0.
   std::size_t add_layout(const std::vector<hsize_t>& chunk, unsigned level);
+  // A text, of that dataset or of the file.
+  void add_attribute(std::size_t dataset, const std::string& name, const std::string& text) {
+    datasets_[dataset].attributes.emplace_back(name, text);
+  }
+  void add_attribute(const std::string& name, const std::string& text) {
+    attributes_.emplace_back(name, text);
+  }
   // One write of `pieces` contiguous parts of the file; `selection` in the dataset's space, of which several
-  // may make use.
-  void add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces);
+  // may make use. Where its values will be, as place() takes it.
+  std::size_t add_write(std::size_t dataset, std::shared_ptr<Hdf5Id> selection, std::int64_t pieces);
   void next_call() { ++call_; }
   // After the last write: the values. Each 8 bytes come `times` times.
   void fill(const Setting& setting, std::int64_t times = 1);
+  std::byte* place(std::size_t write) { return values_.data() + write; }
 
  private:
+  using Attributes = std::vector<std::pair<std::string, std::string>>;
   struct Dataset {
     std::string name;
     hid_t type;
     std::vector<hsize_t> shape;
     std::size_t creation;
     Hdf5Id id = {};
+    Attributes attributes = {};
   };
   struct Write {
     std::size_t dataset, call;
@@ -61,6 +73,7 @@ class Hdf5Row : public Row {
   Form form_;
   Hdf5Id transfer_, file_;
   std::vector<Hdf5Id> creations_;
+  Attributes attributes_;
   std::vector<Dataset> datasets_;
   std::vector<Write> writes_;
   std::size_t call_ = 0, total_ = 0;
@@ -83,6 +96,9 @@ struct Blocks {
 };
 std::unique_ptr<Row> make_block_row(const Setting& setting, const Form& form, const Blocks& blocks);
 std::unique_ptr<Row> make_f_row(const Setting& setting, const Form& form, const std::string& map);
+// All of a history file with its attributes; its values are those of make_values.
+std::unique_ptr<Row> make_history_row(const Setting& setting, const Form& form,
+                                      std::vector<Decomposition> over, std::int64_t records);
 std::unique_ptr<Row> make_amr_row(const Setting& setting, const Form& form);
 std::unique_ptr<Row> make_small_row(const Setting& setting, const Form& form);
 // One dataset, some of it a call: `independent` in any form, or with gaps that nobody writes.

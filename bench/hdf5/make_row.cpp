@@ -35,6 +35,7 @@ std::unique_ptr<Row> make_hdf5_row(std::string_view name, const Setting& setting
   if (name == "small-independent") return make_small_row(setting, form);
   if (name == "independent") return make_calls_row(setting, form, true);
   if (name == "gaps") return make_calls_row(setting, form, false);
+  if (name == "open-close") return from_create(make_block_row(setting, form, {2, 1, 16}));
   throw std::runtime_error("there is no row " + std::string(name));
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "classic_file.hpp"
@@ -27,8 +29,16 @@ std::string place(const ClassicFile& file, std::int64_t offset) {
 }  // namespace
 
 FileComparison compare_files(const std::string& reference, const std::string& path) {
-  const ClassicFile wanted(reference), got(path);
+  const ClassicFile wanted(reference);
   FileComparison result;
+  std::optional<ClassicFile> opened;
+  try {
+    opened.emplace(path);
+  } catch (const std::runtime_error& damaged) {
+    result.differs(fmt::format("the header: {}", damaged.what()));
+    return result;
+  }
+  const ClassicFile& got = *opened;
   const auto note = [&](const std::string& what) {
     if (result.first.empty()) result.first = what;
   };

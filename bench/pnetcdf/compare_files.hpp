@@ -9,7 +9,7 @@
 
 namespace forebay::bench {
 
-// Throws std::runtime_error where a file cannot be read.
+// A file that cannot be read differs. Throws std::runtime_error where the reference cannot be read.
 FileComparison compare_files(const std::string& reference, const std::string& path);
 
 // How many bytes behind the header of a classic file are not zero.

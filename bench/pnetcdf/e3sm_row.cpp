@@ -2,6 +2,8 @@
 // a record or, as SCORPIO does with its blocks of requests, several times.
 #include <pnetcdf.h>
 
+#include <utility>
+
 #include "e3sm_case.hpp"
 #include "pnetcdf_call.hpp"
 #include "pnetcdf_history.hpp"
@@ -12,11 +14,11 @@ namespace {
 
 class E3smRow final : public PnetcdfRow {
  public:
-  E3smRow(const Setting& setting, const std::string& map, bool ocean, int waits)
-      : setting_(setting), waits_(waits), decompositions_(cut_e3sm(setting, map, ocean)) {
-    history_ = make_history(decompositions_, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
-                                                   : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
-    if (!ocean) thin_out(history_, by_size(setting.size, 16, 8, 3, 1));
+  E3smRow(const Setting& setting, std::vector<Decomposition> decompositions, History history, int waits)
+      : setting_(setting),
+        waits_(waits),
+        decompositions_(std::move(decompositions)),
+        history_(std::move(history)) {
     for (const Decomposition& over : decompositions_) lists_.emplace_back(over);
     std::size_t total = 0;
     for (std::int64_t record = 0; record < history_.records; ++record) {
@@ -33,6 +35,21 @@ class E3smRow final : public PnetcdfRow {
     }
     values_.resize(total);
     fill_values(values_, static_cast<std::uint64_t>(setting.rank) + 1);
+  }
+
+  // Those that whoever reads the file can work out, instead of those without a zero byte.
+  void make_all_values() {
+    const std::size_t variables = history_.variables.size();
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
+      const Variable& variable = history_.variables[i % variables];
+      const auto record = static_cast<std::int64_t>(i / variables);
+      if (!variable.record && record > 0) continue;
+      std::byte* to = values_.data() + begins_[i];
+      for (const Piece& piece : pieces_of(history_, variable, decompositions_, setting_.rank)) {
+        make_values(variable, record, piece.offset, piece.length, to);
+        to += static_cast<std::size_t>(piece.length) * size_of(variable.type);
+      }
+    }
   }
 
   void define(int file) override { ids_ = define_history(file, history_); }
@@ -98,7 +115,19 @@ class E3smRow final : public PnetcdfRow {
 }  // namespace
 
 std::unique_ptr<Row> make_e3sm_row(const Setting& setting, const std::string& map, bool ocean, int waits) {
-  return std::make_unique<E3smRow>(setting, map, ocean, waits);
+  std::vector<Decomposition> over = cut_e3sm(setting, map, ocean);
+  History history = make_history(over, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
+                                             : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
+  if (!ocean) thin_out(history, by_size(setting.size, 16, 8, 3, 1));
+  return std::make_unique<E3smRow>(setting, std::move(over), std::move(history), waits);
+}
+
+std::unique_ptr<Row> make_history_row(const Setting& setting, std::vector<Decomposition> over,
+                                      std::int64_t records) {
+  History history = make_history(over, records);
+  auto row = std::make_unique<E3smRow>(setting, std::move(over), std::move(history), 1);
+  row->make_all_values();
+  return row;
 }
 
 }  // namespace forebay::bench

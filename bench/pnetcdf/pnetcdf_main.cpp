@@ -49,9 +49,11 @@ class PnetcdfSubject final : public Subject {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--maps", folder_,
-                   "the folder with E3SM's map_f_case_16p.nc and map_g_case_16p.nc; maps that are not there "
-                   "are generated")
+    app.add_option(
+           "--maps", folder_,
+           "the folder with E3SM's map_f_case_16p.nc and map_g_case_16p.nc, ../shared/data/e3sm beside the "
+           "checkout; maps that are not there "
+           "are generated")
         ->capture_default_str();
   }
 

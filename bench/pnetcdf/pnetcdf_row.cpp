@@ -19,6 +19,9 @@ std::unique_ptr<Row> make_pnetcdf_row(std::string_view name, const Setting& sett
   if (name == "small-waits") return make_small_row(setting, false);
   if (name == "independent") return make_stride_row(setting, true);
   if (name == "gaps") return make_stride_row(setting, false);
+  if (name == "open-close") return from_create(make_open_close_row(setting));
+  if (name == "reopen") return from_create(make_reopen_row(setting, false));
+  if (name == "reopen-cyclic") return from_create(make_reopen_row(setting, true));
   throw std::runtime_error("there is no row " + std::string(name));
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decomposition.hpp"
 #include "pnetcdf_call.hpp"
 #include "row.hpp"
 
@@ -72,11 +73,16 @@ std::unique_ptr<Row> make_pnetcdf_row(std::string_view name, const Setting& sett
 
 // By file.
 std::unique_ptr<Row> make_e3sm_row(const Setting& setting, const std::string& map, bool ocean, int waits);
+// All of a history file; its values are those of make_values.
+std::unique_ptr<Row> make_history_row(const Setting& setting, std::vector<Decomposition> over,
+                                      std::int64_t records);
 std::unique_ptr<Row> make_s3d_row(const Setting& setting);
 std::unique_ptr<Row> make_btio_row(const Setting& setting);
 std::unique_ptr<Row> make_wrf_row(const Setting& setting);
 std::unique_ptr<Row> make_tiny_row(const Setting& setting, int piece_bytes);
 std::unique_ptr<Row> make_small_row(const Setting& setting, bool blocking);
 std::unique_ptr<Row> make_stride_row(const Setting& setting, bool independent);
+std::unique_ptr<Row> make_open_close_row(const Setting& setting);
+std::unique_ptr<Row> make_reopen_row(const Setting& setting, bool cyclic);
 
 }  // namespace forebay::bench

@@ -74,7 +74,8 @@ class ReadHdf5Subject final : public Subject {
 
   void add_options(CLI::App& app) override {
     app.add_option("--maps", folder_,
-                   "the folder with E3SM's map_f_case_16p.nc; where it is not there a map is generated")
+                   "the folder with E3SM's map_f_case_16p.nc, ../shared/data/e3sm beside the checkout; where "
+                   "it is not there a map is generated")
         ->capture_default_str();
   }
 

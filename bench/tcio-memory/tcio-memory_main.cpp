@@ -136,24 +136,23 @@ int main(int argc, char** argv) {
       "forebay-tcio-memory");
   app.footer(footer);
   CLI::Option* elements = app.add_option("--elements", options.elements,
-                                         "of each of the two arrays of a rank (12 bytes for both)")
-                              ->check(CLI::Range(std::int64_t{1024}, std::int64_t{1} << 32))
-                              ->capture_default_str();
+                                         "of each of the two arrays of a rank (12 bytes for both); 4 Mi")
+                              ->check(CLI::Range(std::int64_t{1024}, std::int64_t{1} << 32));
   app.add_flag("--quick", quick, "1 Mi elements, 12 MiB a rank")->excludes(elements);
-  app.add_option("--block", options.blocks, "elements of a block: 1, 4 or 64")
-      ->check(CLI::IsMember({1, 4, 64}))
-      ->capture_default_str();
-  app.add_option("--ranks", options.ranks, "MPI ranks")->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_option("--peers", names, "these peers alone")->delimiter(',')->check(CLI::IsMember(peer_names));
+  app.add_option("--block", options.blocks, "elements of a block: 1, 4 or 64; 4")
+      ->check(CLI::IsMember({1, 4, 64}));
+  app.add_option("--ranks", options.ranks, "MPI ranks; 4")->check(CLI::Range(1, 4096));
+  app.add_option("--peers", names, "these peers alone, comma-separated; all but ompio-alone")
+      ->delimiter(',')
+      ->check(CLI::IsMember(peer_names));
   app.add_option("--dir", directory, "where to put the files; else /dev/shm where it has room, else TMPDIR");
   app.add_option(
       "--launcher", options.launcher,
       "what starts the ranks, instead of \"mpirun -n RANKS\"; --ranks has to tell how many it starts");
   app.add_option("--hints", options.hints, "more hints for the runs under Forebay, k=v;k=v");
   app.add_option("--json", json, "write the results to this file, too");
-  app.add_option("--timeout", limit, "seconds after which a launch counts as not fitting")
-      ->check(CLI::Range(1, 86400))
-      ->capture_default_str();
+  app.add_option("--timeout", limit, "seconds after which a launch counts as not fitting; 120")
+      ->check(CLI::Range(1, 86400));
   app.add_option("--forebay", options.forebay, "the forebay command")->group("");
   app.add_option("--writer", options.writer, "the program that writes")->group("");
   try {

@@ -28,13 +28,19 @@ class CompareHdf5FilesTest : public ::testing::Test {
     const Hdf5Id set(H5Dcreate2(file, name_, H5T_NATIVE_INT, space, H5P_DEFAULT, creation, H5P_DEFAULT),
                      "H5Dcreate2");
     check_hdf5(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values_), "H5Dwrite");
+    const Hdf5Id scalar(H5Screate(H5S_SCALAR), "H5Screate"), text(H5Tcopy(H5T_C_S1), "H5Tcopy");
+    for (const hid_t object : {hid_t{file}, hid_t{set}}) {
+      const Hdf5Id attribute(H5Acreate2(object, attribute_, text, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                             "H5Acreate2");
+      check_hdf5(H5Awrite(attribute, text, object == file ? title_ : unit_), "H5Awrite");
+    }
   }
   FileComparison compare() {
     save(two_);
     return compare_hdf5_files(one_, two_);
   }
 
-  const char* name_ = "field";
+  const char *name_ = "field", *attribute_ = "units", *title_ = "T", *unit_ = "K";
   int values_[6] = {0x01020304, 0x01020304, 0x01020304, 0x01020304, 0, 0};
   std::string one_ = ::testing::TempDir() + "bench_one.h5", two_ = ::testing::TempDir() + "bench_two.h5";
 };
@@ -51,6 +57,16 @@ TEST_F(CompareHdf5FilesTest, TellsLostBytesFromUntouchedOnes) {
   values_[4] = 7;
   EXPECT_EQ(compare().differences, 1);
   EXPECT_EQ(compare().untouched, 1);
+}
+
+TEST_F(CompareHdf5FilesTest, SeesAttributes) {
+  unit_ = "C";
+  EXPECT_EQ(compare().first, "attribute units of dataset field");
+  unit_ = "K";
+  title_ = "U";
+  EXPECT_EQ(compare().first, "attribute units of the file");
+  attribute_ = "unit";
+  EXPECT_EQ(compare().first, "the attributes of the file");
 }
 
 TEST_F(CompareHdf5FilesTest, SeesNamesLengthAndDamage) {

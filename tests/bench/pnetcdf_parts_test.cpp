@@ -61,6 +61,16 @@ TEST_F(CompareFilesTest, SeesHeaderAndLength) {
   EXPECT_THAT(compare_files(one_, two_).first, HasSubstr("length"));
 }
 
+TEST_F(CompareFilesTest, SeesEveryByte) {
+  const std::string whole = file_.bytes();
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    std::ofstream(two_, std::ios::binary) << damaged;
+    EXPECT_FALSE(compare_files(one_, two_).same()) << at;
+  }
+}
+
 TEST(Rows, AFewAreQuick) {
   std::size_t quick = 0;
   for (const RowInfo& row : pnetcdf_rows()) quick += row.quick ? 1 : 0;

@@ -140,52 +140,61 @@ TEST(Scratch, SaysWhyItCannotBe) {
   EXPECT_THAT(message("/proc", 1), HasSubstr("/proc"));
 }
 
-Results sample_results() {
-  Results results;
-  results.bytes = 1000000000;
-  results.limit = {{0, 1, 0}};
-  const Form pnetcdf{"pnetcdf", "pnetcdf", "P"}, one{"hdf5", "hdf5", "H"}, many{"hdf5-multi", "hdf5", "M"};
-  const auto add = [&](const Form& form, Stack stack, std::vector<double> seconds) {
-    WayResult way{form, stack, {}, std::nullopt, nullptr};
-    for (const double s : seconds) way.runs.push_back({9, s - 0.25, 0.25});
-    results.ways.push_back(way);
+DemoResults sample_results() {
+  DemoResults results;
+  results.records = 1;
+  const auto add = [&](const char* row, const char* title, const char* peer, std::vector<double> seconds) {
+    auto& rows = results.measured.rows;
+    if (rows.empty() || rows.back().name != row) rows.push_back({row, title, 1000000000, 10, {}, {1}});
+    const bool own = std::string(peer) == "forebay";
+    Peer made =
+        own ? forebay_peer(peer, "") : stock_peer(peer, std::string("stock, ") + peer, peer, {}, true);
+    Cell cell{made, {}};
+    for (const double s : seconds) cell.samples.push_back({9, s, 0.25, 0});
+    rows.back().cells.push_back(cell);
   };
-  add(pnetcdf, Stack::Romio, {30, 20, 10});
-  add(pnetcdf, Stack::Ompio, {40, 50, 60});
-  add(pnetcdf, Stack::Forebay, {4, 2, 1});
-  add(one, Stack::Romio, {30});
-  add(one, Stack::Ompio, {24});
-  add(one, Stack::Forebay, {2});
-  add(many, Stack::Romio, {9});
-  add(many, Stack::Forebay, {2});
-  results.verdicts = {{"pnetcdf", true}, {"hdf5", true}};
+  add("pnetcdf", "P", "romio", {30, 20, 10});
+  add("pnetcdf", "P", "ompio", {40, 50, 60});
+  add("pnetcdf", "P", "forebay", {4, 2, 1});
+  add("hdf5", "H", "romio", {30});
+  add("hdf5", "H", "ompio", {24});
+  add("hdf5", "H", "forebay", {2});
+  add("hdf5-multi", "M", "romio", {9});
+  add("hdf5-multi", "M", "forebay", {2});
   return results;
 }
 
 TEST(Results, SpeedupIsTheFastestStockOverForebayInTheWorstForm) {
-  Results results = sample_results();
+  DemoResults results = sample_results();
   EXPECT_DOUBLE_EQ(results.speedup("pnetcdf"), 10);
   EXPECT_DOUBLE_EQ(results.speedup("hdf5"), 4.5);
   EXPECT_EQ(closing_lines(results), "pnetcdf identical yes speedup 10.0\nhdf5 identical yes speedup 4.5\n");
-  EXPECT_TRUE(results.all_identical());
-  results.verdicts[1].identical = false;
+  results.measured.rows[2].cells[1].differs = true;
   EXPECT_EQ(closing_lines(results), "pnetcdf identical yes speedup 10.0\nhdf5 identical no speedup 4.5\n");
-  EXPECT_FALSE(results.all_identical());
 }
 
-TEST(Results, MediansAreOfTheWholeAndOfTheParts) {
-  EXPECT_DOUBLE_EQ(median_total({{0, 1, 5}, {0, 2, 2}, {0, 7, 1}}), 6);
-  EXPECT_DOUBLE_EQ(median({{0, 1, 5}, {0, 2, 2}, {0, 7, 1}}).write, 2);
-  EXPECT_DOUBLE_EQ(median_total({{0, 1, 0}, {0, 2, 0}}), 1.5);
+TEST(Results, ARatioWithinTheScatterIsSaidToBe) {
+  DemoResults results = sample_results();
+  Cell null = results.measured.rows[1].cells[2];
+  null.peer.name = "forebay-null";
+  null.samples[0].data = 4;  // twice what moving the data takes
+  results.measured.rows[1].cells.push_back(null);
+  EXPECT_THAT(table(results), HasSubstr("0.50 times what the path alone takes (impossible"));
+  EXPECT_THAT(table(results), Not(HasSubstr("within the scatter")));  // 10 times, repeats of 4
+  results.measured.rows[0].cells[2].samples[2].data = 0.25;           // of 16
+  EXPECT_THAT(table(results),
+              HasSubstr("10.0 times as fast as the fastest stock (within the scatter: repeats "
+                        "differ by 16.0 times)"));
 }
 
 TEST(Results, TheDocumentHoldsWhatTheTableShows) {
-  Results results = sample_results();
-  results.ways[2].report = {{"pieces", 700},
-                            {"nodes", 2},
-                            {"after_node_coalescing", {{"runs", 30}}},
-                            {"between_nodes", {{"messages", 4}, {"one_sided_puts", 3}, {"bytes", 2500000}}},
-                            {"file_writes", {{"count", 9}}}};
+  DemoResults results = sample_results();
+  results.measured.rows[0].cells[2].report = {
+      {"pieces", 700},
+      {"nodes", 2},
+      {"after_node_coalescing", {{"runs", 30}}},
+      {"between_nodes", {{"messages", 4}, {"one_sided_puts", 3}, {"bytes", 2500000}}},
+      {"file_writes", {{"count", 9}}}};
   const nlohmann::json document = to_json(results);
   EXPECT_EQ(document["ways"].size(), 8u);
   EXPECT_EQ(document["results"]["hdf5"]["speedup"], 4.5);
@@ -198,10 +207,10 @@ TEST(Results, TheDocumentHoldsWhatTheTableShows) {
   EXPECT_THAT(
       shown, HasSubstr("700 pieces came out of 2 nodes as 30 runs; between nodes 4 messages, 3 of them puts, "
                        "2.5 MB; 9 writes to the file"));
-  EXPECT_THAT(shown, HasSubstr("stock, OMPIO"));
+  EXPECT_THAT(shown, HasSubstr("stock, ompio"));
   // Repeats of the sample's first way differ by three times.
-  EXPECT_THAT(shown, HasSubstr("the repeats of pnetcdf, stock, ROMIO differ by 3.0 times"));
-  for (WayResult& way : results.ways) way.runs.resize(1);
+  EXPECT_THAT(shown, HasSubstr("the repeats of pnetcdf, stock, romio differ by 3.0 times"));
+  for (Cell& cell : results.measured.rows[0].cells) cell.samples.resize(1);
   EXPECT_THAT(table(results), Not(HasSubstr("was not idle")));
   EXPECT_THAT(shown, HasSubstr("10.0 times as fast as the fastest stock"));
 }

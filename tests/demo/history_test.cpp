@@ -7,8 +7,6 @@
 #include <cstring>
 #include <set>
 
-#include "workload.hpp"
-
 namespace forebay::bench {
 namespace {
 
@@ -79,29 +77,6 @@ TEST(Values, AreTheSameWhoeverMakesThem) {
     variable.id = 4;
     make_values(variable, 4, 0, 100, other.data());
     EXPECT_NE(whole, other);
-  }
-}
-
-TEST(Workload, HoldsAscendingPiecesInOneBuffer) {
-  std::vector<Decomposition> over = shapes({{50}});
-  over[0].pieces = {{40, 2}, {3, 1}, {4, 1}};
-  Workload workload(over, 2, 1);
-  for (std::int64_t record = 0; record < 2; ++record) {
-    workload.fill(record);
-    for (std::size_t v = 0; v < workload.history().variables.size(); ++v) {
-      const Variable& variable = workload.history().variables[v];
-      if (variable.decomposition < 0) {
-        EXPECT_EQ(workload.elements(v), 0) << variable.name;  // rank 0 writes those
-        continue;
-      }
-      ASSERT_EQ(workload.elements(v), 4);
-      if (!variable.record) continue;
-      std::vector<std::byte> all(50 * size_of(variable.type));
-      make_values(variable, record, 0, 50, all.data());
-      const std::size_t size = size_of(variable.type);
-      EXPECT_EQ(std::memcmp(workload.buffer(v), all.data() + 3 * size, 2 * size), 0);
-      EXPECT_EQ(std::memcmp(workload.buffer(v) + 2 * size, all.data() + 40 * size, 2 * size), 0);
-    }
   }
 }
 

@@ -118,6 +118,12 @@ for command in "demo --help" "bench pnetcdf --help" "bench tcio -h"; do
   check "./dev $command answers" is $? 0
   check "with the options" has "$said" --ranks
 done
+for command in "demo --bogus" "bench pnetcdf --ranks 2 --bogus=3"; do
+  # shellcheck disable=SC2086 # words of a command
+  said=$(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$work" XDG_CACHE_HOME="$work/none" bash "$dev" $command 2>&1)
+  check "./dev $command is refused" is $? 2
+  check "for its option" has "$said" "no option '--bogus'"
+done
 check "and makes no root" is "$(ls "$work/none" 2>/dev/null)" ""
 
 # --- refusals
