@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/counters.hpp"
-#include "engine/bypass.hpp"
 #include "engine/core_file.hpp"
 #include "engine/guess.hpp"
 #include "engine/kept_on_node.hpp"
@@ -21,6 +20,7 @@
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
 #include "mpi/handles.hpp"
+#include "storage/bypass.hpp"
 #include "storage/storage.hpp"
 #include "storage/stored_file.hpp"
 

@@ -16,12 +16,12 @@
 #include <optional>
 #include <utility>
 
-#include "engine/file_lock.hpp"
+#include "base/section.hpp"
 #include "engine/node_segment.hpp"
-#include "engine/section.hpp"
-#include "engine/write_out.hpp"
 #include "exchange/dirty_map.hpp"
 #include "request/byte_order.hpp"
+#include "storage/emergency_writer.hpp"
+#include "storage/file_lock.hpp"
 
 namespace forebay {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
-#include "engine/bypass.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "storage/bypass.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/section.hpp"
 #include "engine/node_segment.hpp"
-#include "engine/section.hpp"
 #include "exchange/dirty_map.hpp"
 
 namespace forebay {

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "engine/section.hpp"
+#include "base/section.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay {
