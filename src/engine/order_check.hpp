@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "engine/node_share.hpp"
+#include "segments/node_share.hpp"
 
 namespace forebay {
 

@@ -24,9 +24,9 @@ class EmergencyWriter {
   /// Writes what is left. False: not all could be written.
   bool finish() noexcept;
 
-  /// Instead, for a range of a file of this machine alone: `walk` calls copy() for each run, straight into the
-  /// file's pages, some hundred times faster than a write each. False: not all is there, as where the disk
-  /// is full.
+  /// Instead, for a range of a file of this machine alone: `walk` calls copy() for each run, straight into
+  /// the file's pages, some hundred times faster than a write each. False: not all is there, as where the
+  /// disk is full.
   bool map(Extent range, void (*walk)(void*), void* context) noexcept;
   static void copy(const Run& run, const std::byte* stream) noexcept;
 

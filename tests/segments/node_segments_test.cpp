@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/node_segments.hpp"
 #include "request/memory_source.hpp"
 #include "request/strided.hpp"
+#include "segments/node_segments.hpp"
 
 namespace forebay {
 namespace {
