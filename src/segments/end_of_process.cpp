@@ -49,7 +49,8 @@ bool NodeSegments::write_out_in_signal(int fd) noexcept {
     const std::int64_t origin = area_.range_of(s).begin;
     if (mine) bytes_.take_out_changing(s, area_.rank);
     std::optional<FileLock> others;
-    if (writer_.lock() >= 0) others.emplace(writer_.lock(), origin, area_.bytes, [&] { return deadline.wait(); });
+    if (writer_.lock() >= 0)
+      others.emplace(writer_.lock(), origin, area_.bytes, [&] { return deadline.wait(); });
     bool all = origin >= 0 && (!others || others->held());
     bytes_.for_each_run(s, [&](std::int64_t begin, std::int64_t length) {
       all = all && pwrite_all(fd, {origin + begin, area_.data_of(s) + begin, length});
@@ -80,7 +81,8 @@ bool NodeSegments::write_past_in_signal(int fd, Piece piece) noexcept {
   if (found >= 0 && !mine && !locked) return false;  // somebody may be filling holes there
   std::optional<FileLock> others;
   const std::int64_t origin = index * area_.bytes;
-  if (writer_.lock() >= 0) others.emplace(writer_.lock(), origin, area_.bytes, [&] { return deadline.wait(); });
+  if (writer_.lock() >= 0)
+    others.emplace(writer_.lock(), origin, area_.bytes, [&] { return deadline.wait(); });
   const bool well = (!others || others->held()) && pwrite_all(fd, piece);
   if (well && locked && directory_.index_of(found) == index)
     bytes_.clear(found, piece.offset - origin, piece.offset + piece.length - origin);

@@ -28,9 +28,7 @@ class alignas(128) Journal {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   /// They are whole now, or gone. The run before them stays listed.
-  void end() {
-    state_.store(state_.load(std::memory_order_relaxed) % kUnit, std::memory_order_release);
-  }
+  void end() { state_.store(state_.load(std::memory_order_relaxed) % kUnit, std::memory_order_release); }
   /// They are whole now and so is the run before them; instead of that one the next part of `cut` is waited
   /// for, unless null.
   void end(const Run* cut) {

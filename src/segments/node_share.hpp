@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "segments/node_segments.hpp"
 #include "request/cursor.hpp"
 #include "request/source.hpp"
+#include "segments/node_segments.hpp"
 
 namespace forebay {
 

@@ -89,7 +89,8 @@ void SegmentBytes::clear(int segment, std::int64_t begin, std::int64_t end) {
 // The journals of the living say nothing of it, and change meanwhile.
 void SegmentBytes::recover(int segment) {
   SegmentState& s = area_.segments[segment];
-  if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0) take_out_changing(segment, dead - 1);
+  if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0)
+    take_out_changing(segment, dead - 1);
   std::int64_t dirty = 0;
   const std::uint64_t* const map = area_.words(segment);
   for (std::int64_t i = 0; i < area_.bytes / 64; ++i) dirty += std::popcount(map[i]);

@@ -145,6 +145,40 @@ TEST_F(NodeSegmentsTest, ADeadRankLeavesNoHalfOfARunThatAnEdgeCuts) {
   EXPECT_EQ(file(0, 2 * kBytes), std::vector<int>());
 }
 
+// With the second part it is whole, also while the first one's segment, which is full, is written.
+TEST_F(NodeSegmentsTest, ADeadRankLeavesTheWholeOfARunThatAnEdgeCuts) {
+  class KillingStorage final : public Storage {
+    Status write(std::span<const Piece>) override {
+      return {Code::io, ::kill(::getpid(), SIGKILL) == 0 ? "" : "?"};
+    }
+    Status read(std::int64_t, std::byte*, std::int64_t) override { return {}; }
+  };
+  ASSERT_TRUE(put(0, kBytes - 4, 1).ok());
+  const int status = in_child([&] {
+    KillingStorage killing;
+    segments_->attach(killing, counters_, std::chrono::seconds(100));
+    (void)put(kBytes - 4, 8, 7);
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(kBytes - 4, 8), std::vector<int>(8, 7));
+}
+
+// Whoever finds a dead rank's lock has listed what it is about to put, perhaps just there.
+TEST_F(NodeSegmentsTest, ADeathTakesNothingFromTheLiving) {
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  in_child([&] {
+    StridedCursor cursor(100, 0, 1000, {});
+    DyingSource source([] { ::_exit(3); });
+    (void)segments_->put({&cursor, &source});
+  });
+  SegmentArea(memory_, kBytes, kCount, 2, 0).journal().begin(1);
+  ASSERT_TRUE(put(20, 10, 2).ok());
+  EXPECT_EQ(segments_->kept(), 20);
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(20, 100), std::vector<int>(10, 2));
+}
+
 // A rank that ends leaves what another one is copying to that one.
 TEST_F(NodeSegmentsTest, WhoEndsWaitsForWhoCopies) {
   ASSERT_TRUE(put(0, 10, 1).ok());

@@ -125,7 +125,8 @@ class SegmentKills : public testing::Test {
       const int begun = progress.begun[r], done = progress.done[r];
       std::vector<char> touched(static_cast<std::size_t>(kElements), 0);  // by the call that was killed
       if (begun > done) {
-        for (const Element& e : elements_of(seed, static_cast<int>(r), done)) touched[static_cast<std::size_t>(e.number)] = 1;
+        for (const Element& e : elements_of(seed, static_cast<int>(r), done))
+          touched[static_cast<std::size_t>(e.number)] = 1;
       }
       for (int call = 0; call < begun; ++call) {
         for (const Element& e : elements_of(seed, static_cast<int>(r), call)) {
@@ -143,9 +144,12 @@ class SegmentKills : public testing::Test {
       // not waited with where the second has to wait for a segment.
       const auto& values = allowed[static_cast<std::size_t>(e)];
       const std::int64_t edge = std::min<std::int64_t>(8, kSegment - (kFirst + 8 * e) % kSegment);
-      const std::uint64_t first = edge == 8 || values.size() == 1 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * edge) - 1;
+      const std::uint64_t first =
+          edge == 8 || values.size() == 1 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * edge) - 1;
       for (const std::uint64_t part : {first, ~first})
-        ASSERT_TRUE(std::any_of(values.begin(), values.end(), [&](std::uint64_t v) { return ((v ^ found) & part) == 0; })) << "element " << e;
+        ASSERT_TRUE(std::any_of(values.begin(), values.end(),
+                                [&](std::uint64_t v) { return ((v ^ found) & part) == 0; }))
+            << "element " << e;
     }
   }
 

@@ -431,7 +431,8 @@ void check(const Node& node, const Bytes& before, const std::vector<Life>& lives
         allowed = {values.back()};
       } else {
         allowed.insert(allowed.end(), values.begin(), values.end());
-        edge = std::min<std::size_t>(8, static_cast<std::size_t>(-at % node.shape.segment_bytes + node.shape.segment_bytes));
+        edge = std::min<std::size_t>(
+            8, static_cast<std::size_t>(-at % node.shape.segment_bytes + node.shape.segment_bytes));
       }
     }
     ASSERT_TRUE(is_one_of(node.file.data() + at, allowed, 0, edge)) << "element " << e;
