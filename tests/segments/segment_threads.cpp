@@ -38,11 +38,11 @@ using Bytes = std::vector<std::byte>;
 /// while others read it; relaxed, so that it orders nothing. Or `plain`: the sanitizer sees every access.
 class ByteStorage final : public Storage {
  public:
-  ByteStorage(Bytes& file, unsigned seed, int fails, bool plain)
-      : file_(file), random_(seed), fails_(fails), plain_(plain) {}
+  ByteStorage(Bytes& file, unsigned seed, int fails, bool plain, int delay)
+      : file_(file), random_(seed), fails_(fails), plain_(plain), delay_(delay) {}
 
   Status write(std::span<const Piece> pieces) override {
-    test::dawdle(random_, kDelay);
+    test::dawdle(random_, delay_);
     if (fails()) pieces = pieces.first(random_() % pieces.size());
     for (const Piece& p : pieces) {
       if (on_write != nullptr) on_write();
@@ -56,7 +56,7 @@ class ByteStorage final : public Storage {
     return std::exchange(failing_, false) ? Status(Code::io, "injected") : Status{};
   }
   Status read(std::int64_t offset, std::byte* data, std::int64_t length) override {
-    test::dawdle(random_, kDelay);
+    test::dawdle(random_, delay_);
     if (fails()) {
       failing_ = false;
       return {Code::io, "injected"};
@@ -68,8 +68,6 @@ class ByteStorage final : public Storage {
   void (*on_write)() = nullptr;
 
  private:
-  static constexpr int kDelay = 200;
-
   bool fails() { return failing_ = fails_ > 0 && random_() % static_cast<unsigned>(fails_) == 0; }
   std::atomic_ref<std::byte> at(std::int64_t offset) {
     return std::atomic_ref<std::byte>(file_[static_cast<std::size_t>(offset)]);
@@ -79,6 +77,7 @@ class ByteStorage final : public Storage {
   std::mt19937 random_;
   int fails_;
   bool plain_;
+  int delay_;
   bool failing_ = false;
 };
 
@@ -89,6 +88,7 @@ struct Shape {
   bool fills = false;
   int fails = 0;       // one in so many writes and reads
   bool plain = false;  // the file is plain memory, which the sanitizer sees: puts and drains only
+  bool rush = false;   // many small calls without delays
 };
 
 constexpr std::int64_t kFile = 12 << 10;
@@ -113,7 +113,8 @@ struct Rank {
   Rank(Node& node, int r, std::uint64_t seed)
       : segments(node.memory.of(0), node.shape.segment_bytes, node.shape.count, node.shape.ranks, r),
         dice(seed * 100 + static_cast<unsigned>(r)),
-        storage(node.file, static_cast<unsigned>(dice.next()), node.shape.fails, node.shape.plain),
+        storage(node.file, static_cast<unsigned>(dice.next()), node.shape.fails, node.shape.plain,
+                node.shape.rush ? 0 : 200),
         rank(r) {
     segments.attach(storage, counters, std::chrono::milliseconds(2), node.shape.fills);
   }
@@ -168,10 +169,10 @@ class Owners {
     }
   }
   /// Some of a rank's granules, near each other or not, ascending.
-  std::vector<Run> choose(int rank, Dice& dice) const {
+  std::vector<Run> choose(int rank, Dice& dice, bool rush) const {
     std::vector<Run> runs;
     const std::int64_t begin = dice.below(kFile);
-    const std::int64_t end = begin + dice.between(1, dice.one_in(3) ? kFile : 600);
+    const std::int64_t end = begin + dice.between(1, rush ? 100 : dice.one_in(3) ? kFile : 600);
     const std::int64_t skip = dice.between(1, 3);
     std::int64_t stream = 0;
     for (const auto& [owner, range] : of_) {
@@ -208,8 +209,8 @@ Bytes of_model(const std::vector<Run>& runs, const Bytes& model) {
   return bytes;
 }
 
-void do_something(Rank& rank, const Owners& owners, Bytes& model, bool plain) {
-  const std::vector<Run> runs = owners.choose(rank.rank, rank.dice);
+void do_something(Rank& rank, const Owners& owners, Bytes& model, const Shape& shape) {
+  const std::vector<Run> runs = owners.choose(rank.rank, rank.dice, shape.rush);
   NodeSegments& segments = rank.segments;
   const auto kind = rank.dice.below(12);
   if (kind == 0) {
@@ -218,7 +219,7 @@ void do_something(Rank& rank, const Owners& owners, Bytes& model, bool plain) {
     (void)segments.drain_share();
   } else if (kind == 2) {
     segments.drain_overdue();
-  } else if (kind < 8 || plain) {
+  } else if (kind < 8 || shape.plain) {
     rank.put(runs, new_bytes(runs, rank.dice, model));
   } else if (kind == 8) {
     RunListCursor cursor(runs);
@@ -253,7 +254,7 @@ void look(Rank& rank, const Bytes& model) {
 }
 
 Counters run(const Shape& shape, std::uint64_t seed) {
-  constexpr int epochs = 3, calls = 12;
+  const int epochs = 3, calls = shape.rush ? 400 : 12;
   Node node(shape, seed);
   Bytes model(node.file.begin(), node.file.begin() + kFile);
   std::barrier barrier(shape.ranks);
@@ -264,7 +265,7 @@ Counters run(const Shape& shape, std::uint64_t seed) {
       Rank rank(node, r, seed);
       for (int epoch = 0; epoch < epochs; ++epoch) {
         const Owners owners(seed, epoch, shape.ranks);
-        for (int i = 0; i < calls; ++i) do_something(rank, owners, model, shape.plain);
+        for (int i = 0; i < calls; ++i) do_something(rank, owners, model, shape);
         if (rank.dice.one_in(3)) (void)rank.segments.drain_share();
         rank.segments.written_past();
         barrier.arrive_and_wait();
@@ -298,6 +299,13 @@ Counters run_seeds(const Shape& shape, int seeds) {
 
 TEST(SegmentThreads, PlainMemory) {
   for (const int ranks : {2, 3, 8}) run_seeds({ranks, 512, 2 * ranks, false, 0, true}, 6);
+}
+
+TEST(SegmentThreads, Rush) {
+  for (const int ranks : {2, 3, 8}) {
+    run_seeds({ranks, 64, ranks + 2, false, 0, true, true}, 2);
+    run_seeds({ranks, 64, ranks + 2, false, 0, false, true}, 2);
+  }
 }
 
 TEST(SegmentThreads, AgainstTheModel) {
