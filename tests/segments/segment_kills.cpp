@@ -1,5 +1,6 @@
 // Ranks as processes, one of which is killed at any moment: what the others find.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,12 +11,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "../dice.hpp"
 #include "../engine/run_list_cursor.hpp"
-#include "request/memory_source.hpp"
 #include "segments/node_segments.hpp"
 
 namespace forebay {
@@ -44,6 +45,24 @@ std::vector<Element> elements_of(std::uint64_t seed, int rank, int call) {
   }
   return elements;
 }
+
+/// Copies each element in two steps, with time between for a kill.
+class SlowSource final : public Source {
+ public:
+  explicit SlowSource(const std::uint64_t* values) : memory_(reinterpret_cast<const std::byte*>(values)) {}
+  void produce(std::span<const forebay::Run> runs, std::byte* destination, std::int64_t origin) override {
+    for (const forebay::Run& run : runs) {
+      const auto length = static_cast<std::size_t>(run.length);
+      std::byte* const to = destination + (run.file - origin);
+      std::memcpy(to, memory_ + run.stream, length / 2);
+      if (run.stream / 8 % 16 == 0) ::sched_yield();
+      std::memcpy(to + length / 2, memory_ + run.stream + length / 2, length - length / 2);
+    }
+  }
+
+ private:
+  const std::byte* memory_;
+};
 
 /// In memory that all processes share.
 struct Progress {
@@ -77,7 +96,7 @@ class SegmentKills : public testing::Test {
         values.push_back(e.value);
       }
       test::RunListCursor cursor(runs);
-      MemorySource source(values.data());
+      SlowSource source(values.data());
       if (!segments.put({&cursor, &source}).ok()) ::_exit(1);
       progress.done[r] = call + 1;
       if (call % 16 == 7 && !segments.drain_share().ok()) ::_exit(1);
