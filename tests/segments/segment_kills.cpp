@@ -178,13 +178,13 @@ class SegmentKills : public testing::Test {
 
 TEST_F(SegmentKills, ElementsAreOldOrNew) {
   int within = 0;
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     bool killed_within = false;
     run(seed, killed_within);
     within += killed_within ? 1 : 0;
   }
-  EXPECT_GT(within, 10);
+  EXPECT_GT(within, 4);
 }
 
 }  // namespace
