@@ -11,9 +11,9 @@
 #include "api/early_reads.hpp"
 #include "api/level1.hpp"
 #include "api/pending_reads.hpp"
+#include "base/section.hpp"
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
-#include "engine/section.hpp"
 #include "engine/termination.hpp"
 
 namespace forebay::tcio {

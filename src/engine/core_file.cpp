@@ -16,7 +16,7 @@
 #include "engine/file_state.hpp"
 #include "engine/report_at_close.hpp"
 #include "engine/window_use.hpp"
-#include "engine/write_out.hpp"
+#include "storage/emergency_writer.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {

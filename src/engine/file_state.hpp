@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/counters.hpp"
-#include "engine/bypass.hpp"
 #include "engine/core_file.hpp"
 #include "engine/guess.hpp"
 #include "engine/kept_on_node.hpp"
@@ -20,6 +19,7 @@
 #include "engine/sieve.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
+#include "storage/bypass.hpp"
 #include "storage/storage.hpp"
 #include "storage/stored_file.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "base/section.hpp"
 #include "engine/indispensable.hpp"
-#include "engine/section.hpp"
 #include "exchange/dirty_map.hpp"
 #include "exchange/packing.hpp"
 #include "request/active_set.hpp"

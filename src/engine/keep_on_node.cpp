@@ -10,8 +10,8 @@
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
 #include "engine/indispensable.hpp"
-#include "engine/node_share.hpp"
 #include "engine/order_check.hpp"
+#include "segments/node_share.hpp"
 
 namespace forebay {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/agreement.hpp"
-#include "engine/file_lock.hpp"
 #include "engine/write_behind.hpp"
-#include "engine/write_out.hpp"
+#include "storage/emergency_writer.hpp"
+#include "storage/file_lock.hpp"
 
 namespace forebay {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "base/counters.hpp"
 #include "base/settings.hpp"
-#include "engine/node_segments.hpp"
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
 #include "engine/write_behind.hpp"
 #include "layout/layout.hpp"
+#include "segments/node_segments.hpp"
 #include "storage/stored_file.hpp"
 
 namespace forebay {

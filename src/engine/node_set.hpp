@@ -13,10 +13,10 @@
 #include "base/status.hpp"
 #include "engine/flush.hpp"
 #include "engine/node_memory.hpp"
-#include "engine/node_segments.hpp"
 #include "exchange/link.hpp"
 #include "exchange/node_lease.hpp"
 #include "exchange/node_window.hpp"
+#include "segments/node_segments.hpp"
 #include "topology/topology.hpp"
 
 namespace forebay {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "engine/node_share.hpp"
 #include "ranks/communicator.hpp"
+#include "segments/node_share.hpp"
 
 namespace forebay {
 

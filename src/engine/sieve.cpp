@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "engine/file_lock.hpp"
+#include "storage/file_lock.hpp"
 
 namespace forebay {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "engine/section.hpp"
 #include "base/runtime.hpp"
+#include "base/section.hpp"
 
 namespace forebay {
 

@@ -10,12 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/section.hpp"
 #include "engine/agreement.hpp"
 #include "engine/file_state.hpp"
-#include "engine/section.hpp"
 #include "engine/window_use.hpp"
 #include "engine/write_out.hpp"
 #include "base/waiting.hpp"
+#include "storage/emergency_writer.hpp"
 
 namespace forebay {
 namespace {

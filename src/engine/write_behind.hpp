@@ -10,12 +10,12 @@
 #include "base/counters.hpp"
 #include "base/memory_account.hpp"
 #include "base/settings.hpp"
-#include "engine/bypass.hpp"
 #include "engine/end_counts.hpp"
 #include "engine/node_memory.hpp"
 #include "engine/termination.hpp"
 #include "request/extent_set.hpp"
 #include "request/pool.hpp"
+#include "storage/bypass.hpp"
 #include "storage/stored_file.hpp"
 
 namespace forebay {

@@ -1,22 +1,14 @@
-// The last way out for bytes that are kept, when the process ends.
+// What a rank keeps of its own, written as the process ends.
 #pragma once
 
-#include "base/status.hpp"
 #include "engine/write_behind.hpp"
 
 namespace forebay {
 
 /// Writes what the pool keeps with nothing but what a signal handler may call. False on failure.
 /// `local`: the file is on a file system of this machine alone. There the bytes are copied into its mapped
-/// pages, some hundred times faster than a write each: launchers kill a tenth of a second after SIGTERM.
-/// Whatever kills the process meanwhile, an element in the pages is old or new.
+/// pages: launchers kill a tenth of a second after SIGTERM.
 bool write_out_in_signal(int fd, bool local, Pool& pool) noexcept;
-
-/// Writes a piece, whole. False on failure.
-bool pwrite_all(int fd, Piece piece) noexcept;
-
-/// Says on stderr, with what a signal handler may call, that something could not be written.
-void say_not_written(const char* path) noexcept;
 
 /// Makes the number at least its value, whatever other ranks do at the same time. False on failure.
 bool raise_count(int fd, const CountAtExit& count) noexcept;

@@ -1,22 +1,22 @@
 // What the ranks of one node keep of one file together, in commit mode: pieces of the file in shared memory.
 #pragma once
 
-#include <pthread.h>
-
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
-#include "engine/bypass.hpp"
 #include "request/get.hpp"
 #include "request/put.hpp"
+#include "segments/segment_area.hpp"
+#include "segments/segment_bytes.hpp"
+#include "segments/segment_directory.hpp"
+#include "segments/segment_locks.hpp"
+#include "segments/segment_writer.hpp"
+#include "storage/bypass.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
@@ -38,7 +38,7 @@ namespace forebay {
 /// nobody writes past the segments.
 ///
 /// A read takes what is kept from here, under the lock of each segment, and the rest from the file.
-class NodeSegments {
+class NodeSegments final : private SegmentDirectory::Owner {
  public:
   /// The smallest ones that are chosen.
   static constexpr std::int64_t kLeastSegment = 16 << 10;
@@ -46,15 +46,18 @@ class NodeSegments {
   /// halved that each rank could have a few.
   static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);
   /// What `count` such segments take, for so many ranks.
-  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks) {
+    return SegmentArea::bytes_needed(segment_bytes, count, ranks);
+  }
 
   /// A view of memory (zeroed, page-aligned) that all ranks of the node share. One of them calls initialize()
   /// before anybody does anything else.
-  NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
+  NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank)
+      : area_(memory, segment_bytes, count, ranks, rank) {}
   NodeSegments(const NodeSegments&) = delete;
   NodeSegments& operator=(const NodeSegments&) = delete;
   /// Also for the next file: forgets everything.
-  void initialize();
+  void initialize() { area_.initialize(); }
 
   /// Where the file is, and how long bytes may stay. `fills_holes`: nobody but the ranks of this node,
   /// through this, changes the file while it is open, and it can be read. With `lock`, a descriptor of the
@@ -71,11 +74,11 @@ class NodeSegments {
   /// filled until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
-  void written_past() { stop_passing(); }
+  void written_past() { writer_.end_bypass(); }
   /// The same, where what will be written is not known: all that is kept is written first, by the caller.
-  void write_past() { pass(); }
+  void write_past() { writer_.begin_bypass(); }
   /// No hole is filled any more: somebody may write past the segments at any time.
-  void never_fill() { directory_->passing.fetch_add(1, std::memory_order_seq_cst); }
+  void never_fill() { writer_.never_fill(); }
 
   /// Reads what is kept, and the rest through `past`. Counts into `counters`.
   Status read(const Get& get, Bypass& past, Counters& counters);
@@ -97,88 +100,31 @@ class NodeSegments {
   bool write_past_in_signal(int fd, Piece piece) noexcept;
 
   /// Bytes that are kept by all ranks of the node together.
-  std::int64_t kept() const { return directory_->kept.load(std::memory_order_acquire); }
-  int count() const { return count_; }
-  std::int64_t segment_bytes() const { return bytes_; }
+  std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
+  int count() const { return area_.count; }
+  std::int64_t segment_bytes() const { return area_.bytes; }
 
  private:
-  struct Segment;
-  struct Directory {
-    pthread_mutex_t lock;
-    std::atomic<std::int64_t> kept;
-    std::atomic<std::int64_t> uses;
-    std::atomic<int> passing;  // ranks that may be writing past the segments
-  };
-  struct Journal;
-  class Lock;
-  class Held;
-  class Changing;
-  struct Places;
-
-  // Of the segments, all by number:
-  int find(std::int64_t index) const;
-  int acquire(std::int64_t index, Status& status, Held& before);
-  int lock_victim();
-  void touch(int segment);
-  std::int64_t order_of(int segment) const;
-  int lock_present(std::int64_t index);
-  void bind(int segment, std::int64_t index);
-  void rebuild();
-  void lock(int segment);
-  bool try_lock(int segment);
-  void unlock(int segment);
-  void locked(int segment, int result);
-  bool is_mine(int segment) const;
-  void recover(int segment);
-  void mark(int segment, std::span<const Run> runs);
-  void clear(int segment, std::int64_t begin, std::int64_t end);
-  void forget(int segment, Run& run);
-  void finish(int segment);
   class Deadline;
+
+  Status write(int segment) override { return writer_.write(segment); }
+  void finish(int segment) override;
+  void touch(int segment);
   bool lock_in_signal(int segment, Deadline& deadline);
-  Status write(int segment);
-  bool may_fill() const;
-  bool fill_holes(int segment, Extent range);
-  bool marked(int segment, Extent range) const;
   Status read_over(int segment, std::span<const Run> runs, Sink& sink, Counters& counters);
-  template <class F>
-  void for_each_group(int segment, F&& f);
-  void pass();
-  void stop_passing();
   template <class F>
   void walk(Cursor& cursor, F&& f);
   template <class F>
   void for_each_in(Extent range, F&& f);
-  void list_dirty(std::int64_t first, std::int64_t last);
-  Extent range_of(int segment) const;
-  Journal& journal() const;
-  std::uint64_t* words(int segment) const;
-  std::byte* data(int segment) const;
 
-  int ranks_;
-  int rank_;
-  std::int64_t bytes_;  // of a segment
-  int count_;
-  int buckets_;
-  Directory* directory_;
-  std::atomic<int>* heads_;  // of the chains of segments whose numbers have the same remainder
-  Segment* segments_;
-  Journal* journals_;
-  std::byte* maps_;
-  std::byte* data_;
-  Storage* storage_ = nullptr;
-  Counters* counters_ = nullptr;
+  SegmentArea area_;
+  SegmentBytes bytes_{area_};
+  SegmentLocks locks_{area_, bytes_};
+  SegmentDirectory directory_{area_, locks_};
+  SegmentWriter writer_{area_, bytes_};
   std::chrono::steady_clock::duration most_age_{};
   std::chrono::steady_clock::time_point looked_{};
-  int last_ = 0;  // the segment that this rank used last
   std::vector<bool> touched_;
-  std::vector<Piece> pieces_;
-  bool fills_holes_ = false;
-  int lock_ = -1;
-  const OpenMark* mark_ = nullptr;
-  std::unique_ptr<std::byte[]> block_;  // of the file, where holes are filled
-  bool passing_ = false;
-  std::vector<std::pair<std::int64_t, int>> order_;
 };
 
 }  // namespace forebay

@@ -1,5 +1,5 @@
 // Signals wait for a section's end, and who ends the process waits for the sections of other threads.
-#include "engine/section.hpp"
+#include "base/section.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

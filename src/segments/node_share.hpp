@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/node_segments.hpp"
 #include "request/cursor.hpp"
 #include "request/source.hpp"
+#include "segments/node_segments.hpp"
 
 namespace forebay {
 
@@ -28,7 +28,7 @@ class NodeSegments::Share final : public Cursor, public Source {
   /// Calls f(the range of the file, its marks, a bit a byte) for each segment.
   template <class F>
   void for_each(F&& f) const {
-    for (const int segment : segments_) f(of_.range_of(segment), of_.words(segment));
+    for (const int segment : segments_) f(of_.area_.range_of(segment), of_.area_.words(segment));
   }
 
   Extent hull() const override { return hull_; }
@@ -39,7 +39,7 @@ class NodeSegments::Share final : public Cursor, public Source {
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
   void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override;
   /// The stream is the segments' memory.
-  const std::byte* direct() const override { return of_.data_; }
+  const std::byte* direct() const override { return of_.area_.data; }
 
  private:
   void look();

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/node_segments.hpp"
 #include "request/memory_source.hpp"
 #include "request/strided.hpp"
+#include "segments/node_segments.hpp"
 
 namespace forebay {
 namespace {
@@ -143,6 +143,43 @@ TEST_F(NodeSegmentsTest, ADeadRankLeavesNoHalfOfARunThatAnEdgeCuts) {
   ASSERT_TRUE(segments_->drain().ok());
   EXPECT_EQ(segments_->kept(), 0);
   EXPECT_EQ(file(0, 2 * kBytes), std::vector<int>());
+}
+
+// With the second part it is whole, also while the first one's segment, which is full, is written.
+TEST_F(NodeSegmentsTest, ADeadRankLeavesTheWholeOfARunThatAnEdgeCuts) {
+  class KillingStorage final : public Storage {
+    Status write(std::span<const Piece>) override {
+      return {Code::io, ::kill(::getpid(), SIGKILL) == 0 ? "" : "?"};
+    }
+    Status read(std::int64_t, std::byte*, std::int64_t) override { return {}; }
+  };
+  ASSERT_TRUE(put(0, kBytes - 4, 1).ok());
+  const int status = in_child([&] {
+    KillingStorage killing;
+    segments_->attach(killing, counters_, std::chrono::seconds(100));
+    (void)put(kBytes - 4, 8, 7);
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(kBytes - 4, 8), std::vector<int>(8, 7));
+}
+
+// Whoever finds a dead rank's lock, and others, are listing meanwhile what they are about to put: half a list
+// may say anything.
+TEST_F(NodeSegmentsTest, ADeathTakesNothingFromTheLiving) {
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  in_child([&] {
+    StridedCursor cursor(100, 0, 1000, {});
+    DyingSource source([] { ::_exit(3); });
+    (void)segments_->put({&cursor, &source});
+  });
+  const SegmentArea area(memory_, kBytes, kCount, 2, 0);
+  area.journal().runs()[1] = {0, 0, 10};
+  area.journal().begin(2);
+  ASSERT_TRUE(put(20, 10, 2).ok());
+  EXPECT_EQ(segments_->kept(), 20);
+  ASSERT_TRUE(segments_->drain().ok());
+  EXPECT_EQ(file(20, 100), std::vector<int>(10, 2));
 }
 
 // A rank that ends leaves what another one is copying to that one.

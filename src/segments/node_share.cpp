@@ -1,12 +1,10 @@
-#include "engine/node_share.hpp"
+#include "segments/node_share.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "engine/node_segment.hpp"
-#include "engine/section.hpp"
-#include "exchange/dirty_map.hpp"
+#include "base/section.hpp"
 
 namespace forebay {
 namespace {
@@ -25,36 +23,36 @@ std::int64_t find_bit(const std::uint64_t* words, std::int64_t from, std::int64_
 }  // namespace
 
 NodeSegments::Share::Share(NodeSegments& of) : of_(of) {
-  of.list_dirty(0, kNoOffset);
-  segments_.reserve(of.order_.size());
+  const auto& dirty = of.directory_.list_dirty(0, kNoOffset);
+  segments_.reserve(dirty.size());
   std::uint64_t bits = 4096;
-  for (const auto& [index, segment] : of.order_) {
-    if (index % of.ranks_ != of.rank_) continue;
-    of.lock(segment);
+  for (const auto& [index, segment] : dirty) {
+    if (index % of.area_.ranks != of.area_.rank) continue;
+    of.locks_.lock(segment);
     segments_.push_back(segment);
-    dirty_ += of.segments_[segment].dirty.load(std::memory_order_relaxed);
-    const std::int64_t origin = index * of.bytes_;
-    for_each_bit_run(of.words(segment), 0, of.bytes_, [&](std::int64_t begin, std::int64_t length) {
+    dirty_ += of.bytes_.dirty(segment);
+    const std::int64_t origin = index * of.area_.bytes;
+    of.bytes_.for_each_run(segment, [&](std::int64_t begin, std::int64_t length) {
       if (hull_.empty()) hull_.begin = origin + begin;
       hull_.end = origin + begin + length;
       bits |= static_cast<std::uint64_t>((origin + begin) | (origin + begin + length));
     });
   }
   alignment_ = static_cast<std::int64_t>(bits & -bits);
-  // Locked, but nothing changes: the process may end while the ranks meet.
+  // Locked, but nothing changes: the process may end while ranks wait for each other.
   for (std::size_t i = 0; i < segments_.size(); ++i) Section::leave();
 }
 
 NodeSegments::Share::~Share() {
   for (const int segment : segments_) {
     Section::enter();
-    of_.unlock(segment);
+    of_.locks_.unlock(segment);
   }
 }
 
 void NodeSegments::Share::forget() {
   const Section section;
-  for (const int segment : segments_) of_.clear(segment, 0, of_.bytes_);
+  for (const int segment : segments_) of_.bytes_.clear(segment);
 }
 
 void NodeSegments::Share::start(std::int64_t) {
@@ -66,17 +64,17 @@ void NodeSegments::Share::start(std::int64_t) {
 // Finds the run at or after next_.end.
 void NodeSegments::Share::look() {
   for (; at_ < segments_.size(); ++at_, next_ = {}) {
-    const std::uint64_t* const map = of_.words(segments_[at_]);
-    next_.begin = find_bit(map, next_.end, of_.bytes_, true);
-    if (next_.begin == of_.bytes_) continue;
-    next_.end = find_bit(map, next_.begin, of_.bytes_, false);
+    const std::uint64_t* const map = of_.area_.words(segments_[at_]);
+    next_.begin = find_bit(map, next_.end, of_.area_.bytes, true);
+    if (next_.begin == of_.area_.bytes) continue;
+    next_.end = find_bit(map, next_.begin, of_.area_.bytes, false);
     return;
   }
 }
 
 std::int64_t NodeSegments::Share::peek() {
   if (at_ == segments_.size()) return kNoOffset;
-  return of_.segments_[segments_[at_]].index.load(std::memory_order_relaxed) * of_.bytes_ + next_.begin;
+  return of_.area_.range_of(segments_[at_]).begin + next_.begin;
 }
 
 std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
@@ -85,7 +83,7 @@ std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
     const std::int64_t begin = peek();
     if (begin >= limit) break;
     const std::int64_t length = std::min(next_.size(), limit - begin);
-    out[taken++] = {begin, segments_[at_] * of_.bytes_ + next_.begin, length};
+    out[taken++] = {begin, segments_[at_] * of_.area_.bytes + next_.begin, length};
     next_.begin += length;
     if (next_.empty()) look();
   }
@@ -94,7 +92,7 @@ std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
 
 void NodeSegments::Share::produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) {
   for (const Run& run : runs) {
-    std::memcpy(destination + (run.file - origin), of_.data_ + run.stream,
+    std::memcpy(destination + (run.file - origin), of_.area_.data + run.stream,
                 static_cast<std::size_t>(run.length));
   }
 }

@@ -1,6 +1,6 @@
 // The list of threads, the gate between them, and signals that wait. All but the first entry of a thread is
 // what a signal handler may do.
-#include "engine/section.hpp"
+#include "base/section.hpp"
 
 #include <pthread.h>
 #include <sys/time.h>

@@ -1,5 +1,5 @@
 // Deciding what passes by, and staging what must be converted on the way.
-#include "engine/bypass.hpp"
+#include "storage/bypass.hpp"
 
 #include <algorithm>
 #include <array>

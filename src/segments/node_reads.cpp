@@ -2,14 +2,9 @@
 // the file.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
-#include <memory>
 
-#include "engine/node_segment.hpp"
-#include "engine/node_segments.hpp"
-#include "exchange/dirty_map.hpp"
 #include "request/byte_order.hpp"
+#include "segments/node_segments.hpp"
 
 namespace forebay {
 namespace {
@@ -43,22 +38,22 @@ class Rest {
 }  // namespace
 
 Status NodeSegments::read(const Get& get, Bypass& past, Counters& counters) {
-  if (kept() == 0) return past.read(get, *storage_, counters);
+  if (kept() == 0) return past.read(get, writer_.storage(), counters);
   std::array<Run, kBatch> batch;
   Rest rest;
   Cursor& cursor = *get.cursor;
   Status status;
   const auto read_rest = [&] {
-    if (status.ok()) status = past.read_runs(rest.runs(), *get.sink, *storage_, counters);
+    if (status.ok()) status = past.read_runs(rest.runs(), *get.sink, writer_.storage(), counters);
     rest.clear();
   };
-  cursor.start(bytes_);
+  cursor.start(area_.bytes);
   for (std::int64_t next = cursor.peek(); next != kNoOffset && status.ok(); next = cursor.peek()) {
-    const std::int64_t index = next / bytes_;
-    const int segment = lock_present(index);
-    const Held held(*this, segment);
-    const bool kept_there = segment >= 0 && segments_[segment].dirty.load(std::memory_order_relaxed) > 0;
-    while (const std::size_t n = cursor.take((index + 1) * bytes_, batch)) {
+    const std::int64_t index = next / area_.bytes;
+    const int segment = directory_.lock_present(index);
+    const Held held(locks_, segment);
+    const bool kept_there = segment >= 0 && bytes_.dirty(segment) > 0;
+    while (const std::size_t n = cursor.take((index + 1) * area_.bytes, batch)) {
       const std::span<const Run> runs(batch.data(), n);
       counters.get_pieces += static_cast<std::int64_t>(n);
       for (const Run& run : runs) counters.get_bytes += run.length;
@@ -76,45 +71,32 @@ Status NodeSegments::read(const Get& get, Bypass& past, Counters& counters) {
   return status;
 }
 
-bool NodeSegments::marked(int segment, Extent range) const {
-  const std::uint64_t* const map = words(segment);
-  for (std::int64_t at = range.begin; at < range.end;) {
-    const std::int64_t end = std::min(range.end, (at | 63) + 1);
-    const std::uint64_t bits = (~std::uint64_t{0} >> (64 - (end - at))) << (at & 63);
-    if ((map[at >> 6] & bits) != bits) return false;
-    at = end;
-  }
-  return true;
-}
-
 // What is not kept of these runs comes from the file, near neighbours together, and what is kept over it.
 Status NodeSegments::read_over(int segment, std::span<const Run> runs, Sink& sink, Counters& counters) {
-  const std::int64_t origin = segments_[segment].index.load(std::memory_order_relaxed) * bytes_;
+  const std::int64_t origin = area_.range_of(segment).begin;
   const auto whole = [&](const Run& run) {
-    return marked(segment, {run.file - origin, run.file - origin + run.length});
+    return bytes_.marked(segment, run.file - origin, run.file - origin + run.length);
   };
   std::byte* const direct = sink.direct();
   for (std::size_t i = 0; i < runs.size();) {
     std::size_t last = i;
     while (last < runs.size() && whole(runs[last])) ++last;
-    if (last > i) sink.consume(runs.subspan(i, last - i), data(segment), origin);
+    if (last > i) sink.consume(runs.subspan(i, last - i), area_.data_of(segment), origin);
     if ((i = last) == runs.size()) break;
     const std::int64_t begin = runs[i].file;
     std::int64_t end = begin + runs[i].length;
     for (last = i + 1; last < runs.size() && runs[last].file >= end && runs[last].file - end <= kReadGap;
          ++last)
       end = runs[last].file + runs[last].length;
-    const bool alone = last == i + 1 && direct != nullptr;
-    if (!alone && block_ == nullptr)
-      block_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
-    std::byte* const to = alone ? direct + runs[i].stream : block_.get();
+    const bool single = last == i + 1 && direct != nullptr;
+    std::byte* const to = single ? direct + runs[i].stream : writer_.block();
     ++counters.reads;
     counters.read_bytes += end - begin;
-    if (Status status = storage_->read(begin, to, end - begin); !status.ok()) return status;
-    for_each_bit_run(words(segment), begin - origin, end - origin, [&](std::int64_t at, std::int64_t length) {
-      copy_bytes(data(segment) + at, to + (origin + at - begin), static_cast<std::size_t>(length));
+    if (Status status = writer_.storage().read(begin, to, end - begin); !status.ok()) return status;
+    bytes_.for_each_run(segment, begin - origin, end - origin, [&](std::int64_t at, std::int64_t length) {
+      copy_bytes(area_.data_of(segment) + at, to + (origin + at - begin), static_cast<std::size_t>(length));
     });
-    if (!alone) sink.consume(runs.subspan(i, last - i), to, begin);
+    if (!single) sink.consume(runs.subspan(i, last - i), to, begin);
     i = last;
   }
   return {};

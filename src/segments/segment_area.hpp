@@ -1,0 +1,65 @@
+// The memory that the ranks of a node share, and what lies where in it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "request/run.hpp"
+#include "segments/journal.hpp"
+#include "segments/robust_lock.hpp"
+
+namespace forebay {
+
+/// What a segment says of itself.
+struct alignas(128) SegmentState {
+  RobustLock lock;
+  std::atomic<int> holder;          // 1 + the rank that has locked it; 0: none, or it changes nothing
+  std::atomic<std::int64_t> index;  // it stands for this range of the file, in segments; -1: for nothing
+  std::atomic<int> next;            // in its chain
+  std::atomic<std::int64_t> used;   // when, in uses of the directory
+  // changed under the lock; read without it by who only wants to know roughly
+  std::atomic<std::int64_t> dirty;  // bytes
+  std::atomic<std::int64_t> since;  // of the oldest of them
+};
+
+/// A rank's view of it. Segments go by their number in memory.
+struct SegmentArea {
+  struct Header {
+    RobustLock lock;  // of the directory
+    std::atomic<std::int64_t> kept;
+    std::atomic<std::int64_t> uses;
+    std::atomic<int> bypassing;  // ranks that may be writing past the segments
+  };
+
+  /// Zeroed, page-aligned memory.
+  SegmentArea(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
+  /// By one rank, before any of them uses it: nothing is kept.
+  void initialize() const;
+
+  Extent range_of(int segment) const {
+    const std::int64_t origin = segments[segment].index.load(std::memory_order_relaxed) * bytes;
+    return {origin, origin + bytes};
+  }
+  /// A bit for each byte that was put.
+  std::uint64_t* words(int segment) const {
+    return reinterpret_cast<std::uint64_t*>(maps + segment * (bytes / 8));
+  }
+  std::byte* data_of(int segment) const { return data + segment * bytes; }
+  Journal& journal() const { return journals[rank]; }
+
+  int ranks;
+  int rank;
+  std::int64_t bytes;  // of a segment
+  int count;
+  int buckets;
+  Header* header;
+  SegmentState* segments;
+  Journal* journals;        // of each rank
+  std::atomic<int>* heads;  // of the chains of segments whose numbers have the same remainder
+  std::byte* maps;
+  std::byte* data;
+};
+
+}  // namespace forebay

@@ -1,0 +1,111 @@
+// Marks, sums and what becomes of both when a rank dies.
+#include "segments/segment_bytes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
+
+/// Calls f(word, bits) for the words that [begin, end) touches.
+template <class F>
+void for_each_word(std::int64_t begin, std::int64_t end, F&& f) {
+  while (begin < end) {
+    const std::int64_t word = begin >> 6;
+    const std::int64_t word_end = std::min(end, (word + 1) << 6);
+    const std::uint64_t bits = (kAllBits >> (64 - (word_end - begin))) << (begin & 63);
+    f(word, bits);
+    begin = word_end;
+  }
+}
+
+}  // namespace
+
+void SegmentBytes::put(int segment, std::span<const Run> runs, Source& source) {
+  area_.journal().begin(runs.size());
+  try {
+    source.produce(runs, area_.data_of(segment), area_.range_of(segment).begin);
+  } catch (...) {
+    for (const Run& run : runs) take_out(segment, run);
+    area_.journal().end();
+    throw;
+  }
+  mark(segment, runs);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void SegmentBytes::take_out(int segment, std::span<const Run> runs) {
+  area_.journal().begin(runs.size());
+  for (const Run& run : runs) take_out(segment, run);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  area_.journal().end();
+}
+
+void SegmentBytes::take_out_changing(int segment, int rank) {
+  area_.journals[rank].for_each([&](const Run& run) { take_out(segment, run); });
+}
+
+void SegmentBytes::take_out(int segment, const Run& run) {
+  const std::int64_t origin = area_.range_of(segment).begin;
+  if (origin >= 0)
+    clear(segment, std::max(run.file - origin, std::int64_t{0}),
+          std::min(run.file + run.length - origin, area_.bytes));
+}
+
+void SegmentBytes::mark(int segment, std::span<const Run> runs) {
+  SegmentState& s = area_.segments[segment];
+  std::uint64_t* const map = area_.words(segment);
+  const std::int64_t origin = area_.range_of(segment).begin;
+  std::int64_t fresh = 0;
+  for (const Run& run : runs) {
+    const std::int64_t begin = run.file - origin;
+    for_each_word(begin, begin + run.length, [&](std::int64_t word, std::uint64_t bits) {
+      fresh += std::popcount(bits & ~map[word]);
+      map[word] |= bits;
+    });
+  }
+  const std::int64_t before = s.dirty.load(std::memory_order_relaxed);
+  if (before == 0)
+    s.since.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  // In this order: a rank that dies in between leaves the sum too high, never too low, where 0 means nothing.
+  area_.header->kept.fetch_add(fresh, std::memory_order_release);
+  s.dirty.store(before + fresh, std::memory_order_release);
+}
+
+void SegmentBytes::clear(int segment, std::int64_t begin, std::int64_t end) {
+  std::uint64_t* const map = area_.words(segment);
+  std::int64_t gone = 0;
+  for_each_word(begin, end, [&](std::int64_t word, std::uint64_t bits) {
+    gone += std::popcount(bits & map[word]);
+    map[word] &= ~bits;
+  });
+  area_.segments[segment].dirty.fetch_sub(gone, std::memory_order_release);
+  area_.header->kept.fetch_sub(gone, std::memory_order_release);
+}
+
+// The journals of the living say nothing of it, and change meanwhile.
+void SegmentBytes::recover(int segment) {
+  SegmentState& s = area_.segments[segment];
+  if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0)
+    take_out_changing(segment, dead - 1);
+  std::int64_t dirty = 0;
+  const std::uint64_t* const map = area_.words(segment);
+  for (std::int64_t i = 0; i < area_.bytes / 64; ++i) dirty += std::popcount(map[i]);
+  area_.header->kept += dirty - s.dirty.exchange(dirty);
+}
+
+bool SegmentBytes::marked(int segment, std::int64_t begin, std::int64_t end) const {
+  const std::uint64_t* const map = area_.words(segment);
+  bool all = true;
+  for (; all && begin < end; begin = (begin | 63) + 1) {
+    const std::int64_t word_end = std::min(end, (begin | 63) + 1);
+    const std::uint64_t bits = (kAllBits >> (64 - (word_end - begin))) << (begin & 63);
+    all = (map[begin >> 6] & bits) == bits;
+  }
+  return all;
+}
+
+}  // namespace forebay
