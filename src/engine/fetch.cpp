@@ -34,9 +34,9 @@ class Reader {
     base_ = base;
     buffer_ = f_.window.buffer(parity);
     for (auto& list : segments_) list.clear();
-    f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-      if (s.owner / f_.nodes != f_.aggregator) return;
-      auto& list = segments_[static_cast<std::size_t>(s.owner % f_.nodes)];
+    f_.domains.for_each_segment(base, hull, [&](const Segment& s) {
+      if (s.owner.rail != f_.aggregator) return;
+      auto& list = segments_[static_cast<std::size_t>(s.owner.node)];
       if (!list.empty() && list.back().end == s.begin) {
         list.back().end = s.end;
       } else {
@@ -153,7 +153,7 @@ class Reader {
 FetchRun::FetchRun(const Flush& flush, std::span<const Get> gets, std::int64_t gap) : f_(flush), gap_(gap) {
   attempt([&] {
     active_ = std::make_unique<ActiveItems<Get>>(gets);
-    active_->start(f_.layout.round_bytes());
+    active_->start(f_.domains.round_bytes());
   });
 }
 
@@ -188,7 +188,7 @@ void FetchRun::take(std::int64_t base, int parity) {
   round.parts.clear();
   f_.window.clear(parity);
   if (!active_) return;
-  const std::int64_t limit = base + f_.layout.round_bytes();
+  const std::int64_t limit = base + f_.domains.round_bytes();
   const bool exact = f_.nodes > 1;
   attempt([&] {
     std::size_t end = 0;
@@ -233,7 +233,7 @@ void FetchRun::pick_at_once(std::int64_t base, int parity) {
   const StageTimer timer(f_.counters, Stage::pick);
   if (!active_) return;
   const std::byte* const buffer = f_.window.buffer(parity);
-  const std::int64_t limit = base + f_.layout.round_bytes();
+  const std::int64_t limit = base + f_.domains.round_bytes();
   std::array<Run, kBatch> batch;
   attempt([&] {
     active_->visit(limit, [&](const Get& get) {
@@ -249,13 +249,13 @@ void FetchRun::pick_at_once(std::int64_t base, int parity) {
 }
 
 Status FetchRun::run_whole(Extent hull) {
-  const std::int64_t step = f_.layout.round_bytes();
+  const std::int64_t step = f_.domains.round_bytes();
   if (f_.aggregator >= 0) f_.counters.aggregator = 1;
   const auto read = [&](std::int64_t base, int parity) {
     const StageTimer timer(f_.counters, Stage::read);
     std::byte* const buffer = f_.window.buffer(parity);
-    f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-      if (s.owner != f_.aggregator || !status_.ok()) return;
+    f_.domains.for_each_segment(base, hull, [&](const Segment& s) {
+      if (s.owner.rail != f_.aggregator || !status_.ok()) return;
       ++f_.counters.reads;
       f_.counters.read_bytes += s.end - s.begin;
       status_ = f_.storage.read(s.begin, buffer + (s.begin - base), s.end - s.begin);
@@ -266,7 +266,7 @@ Status FetchRun::run_whole(Extent hull) {
     const StageTimer timer(f_.counters, Stage::node_wait);
     return f_.window.arrive(parity, next);
   };
-  std::int64_t base = f_.layout.round_begin(hull.begin);
+  std::int64_t base = f_.domains.round_begin(hull.begin);
   int parity = 0;
   read(base, parity);
   meet(parity, kNoOffset);
@@ -277,7 +277,7 @@ Status FetchRun::run_whole(Extent hull) {
     pick_at_once(base, parity);
     const std::int64_t next = meet(1 - parity, active_ ? active_->next() : kNoOffset);
     if (next == kNoOffset) return std::move(status_);
-    base = f_.layout.round_begin(next);
+    base = f_.domains.round_begin(next);
     parity = 1 - parity;
     if (base == guess) continue;
     read(base, parity);
@@ -292,7 +292,7 @@ Status FetchRun::run(Extent hull, int shift) {
     indispensable([&] { reader = std::make_unique<Reader>(f_, gap_); });
     f_.counters.aggregator = 1;
   }
-  std::int64_t base = f_.layout.round_begin(hull.begin);
+  std::int64_t base = f_.domains.round_begin(hull.begin);
   take(base, 0);
   for (int round = 0;; ++round) {
     const int parity = round & 1;
@@ -326,7 +326,7 @@ Status FetchRun::run(Extent hull, int shift) {
       pick(parity);
       return std::move(status_);
     }
-    base = f_.layout.round_begin(next);
+    base = f_.domains.round_begin(next);
     take(base, 1 - parity);
   }
 }

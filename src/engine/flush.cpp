@@ -40,11 +40,10 @@ class Aggregator {
     base_ = base;
     buffer_ = f_.window.buffer(parity);
     for (auto& list : segments_) list.clear();
-    f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-      const int node = s.owner % f_.nodes;
-      if (s.owner / f_.nodes != f_.aggregator) return;
+    f_.domains.for_each_segment(base, hull, [&](const Segment& s) {
+      if (s.owner.rail != f_.aggregator) return;
       // Neighbours of one owner are one segment: fewer, larger writes.
-      auto& list = segments_[static_cast<std::size_t>(node)];
+      auto& list = segments_[static_cast<std::size_t>(s.owner.node)];
       if (!list.empty() && list.back().end == s.begin) {
         list.back().end = s.end;
       } else {
@@ -129,7 +128,7 @@ class Aggregator {
 
   Status write_pieces() {
     auto& pieces = f_.scratch.pieces;
-    const std::int64_t unit = std::min(f_.layout.stripe_bytes(), f_.layout.round_bytes());
+    const std::int64_t unit = std::min(f_.domains.stripe_bytes(), f_.domains.round_bytes());
     for (const Piece& piece : pieces) f_.counters.count_write(piece.offset, piece.length, unit);
     Status status = f_.storage.write(pieces);
     pieces.clear();
@@ -195,7 +194,7 @@ class Aggregator {
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
-    active_->start(f_.layout.round_bytes());
+    active_->start(f_.domains.round_bytes());
   });
 }
 
@@ -218,7 +217,7 @@ void FlushRun::scatter(std::int64_t base, int parity) {
   if (!active_) return;
   std::byte* buffer = f_.window.buffer(parity);
   std::array<Run, kBatch> batch;
-  const std::int64_t limit = base + f_.layout.round_bytes();
+  const std::int64_t limit = base + f_.domains.round_bytes();
   const Section section;  // the requests may be kept ones
   attempt([&] {
     active_->visit(limit, [&](const Put& put) {
@@ -250,7 +249,8 @@ Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
 Status FlushRun::one_round(std::int64_t base, Extent hull) {
   ++f_.sequence;
   bool mine = false;
-  f_.layout.for_each_segment(base, hull, [&](const Segment& s) { mine = mine || s.owner == f_.aggregator; });
+  f_.domains.for_each_segment(base, hull,
+                              [&](const Segment& s) { mine = mine || s.owner.rail == f_.aggregator; });
   if (mine) {
     attempt([&] {
       Aggregator aggregator(f_);
@@ -262,9 +262,10 @@ Status FlushRun::one_round(std::int64_t base, Extent hull) {
     f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
   }
   const StageTimer timer(f_.counters, Stage::node_wait);
-  f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-    if (s.owner == f_.aggregator || f_.window.await_finish(s.owner, f_.sequence) == 0) return;
-    status_.update({Code::peer, "aggregator " + std::to_string(s.owner) + " could not write its part"});
+  f_.domains.for_each_segment(base, hull, [&](const Segment& s) {
+    const int rail = s.owner.rail;
+    if (rail == f_.aggregator || f_.window.await_finish(rail, f_.sequence) == 0) return;
+    status_.update({Code::peer, "aggregator " + std::to_string(rail) + " could not write its part"});
   });
   return std::move(status_);
 }
@@ -277,10 +278,10 @@ void FlushRun::forget_guess() {
 Status FlushRun::run(std::int64_t first, int shift) {
   forget_guess();
   attempt([&] {
-    if (active_) active_->start(f_.layout.round_bytes());
+    if (active_) active_->start(f_.domains.round_bytes());
   });
   f_.window.begin(shift);
-  return rounds(f_.layout.round_begin(first), {0, kNoOffset}, false);
+  return rounds(f_.domains.round_begin(first), {0, kNoOffset}, false);
 }
 
 Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
@@ -314,7 +315,7 @@ Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
       next = f_.window.await(f_.sequence);
     }
     if (next == kNoOffset) break;
-    base = f_.layout.round_begin(next);
+    base = f_.domains.round_begin(next);
   }
 
   if (!status_.ok()) f_.window.set_error(static_cast<int>(status_.code()));

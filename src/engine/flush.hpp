@@ -11,7 +11,7 @@
 #include "base/status.hpp"
 #include "exchange/link.hpp"
 #include "exchange/node_window.hpp"
-#include "layout/layout.hpp"
+#include "layout/file_domains.hpp"
 #include "request/put.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
@@ -31,7 +31,7 @@ struct FlushScratch {
 /// One rank's part in a flush. `rail` is null on ranks that do not aggregate, and on one node.
 struct Flush {
   NodeWindow& window;
-  const Layout& layout;
+  const FileDomains& domains;
   Storage& storage;
   Counters& counters;
   FlushScratch& scratch;

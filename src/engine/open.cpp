@@ -13,15 +13,19 @@
 namespace forebay {
 namespace {
 
-std::int64_t info_number(MPI_File file, const char* key) {
+// What MPI-IO knows of a file's stripes; 0 where it does not.
+Striping striping_of(MPI_File file) {
   MPI_Info info = MPI_INFO_NULL;
   if (file == MPI_FILE_NULL || MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
-    return 0;
+    return {0, 0};
   const mpi::Info owner(info);
-  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-  int found = 0;
-  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
-  return found != 0 ? std::atoll(value.data()) : 0;
+  const auto number = [&](const char* key) {
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+    return found != 0 ? std::max(0LL, std::atoll(value.data())) : 0;
+  };
+  return {number("striping_unit"), number("striping_factor")};
 }
 
 }  // namespace
@@ -107,11 +111,16 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  enum : std::size_t { kMine = StoredFile::kOffer, kStripe, kMemory, kCount = kMemory + kMemoryOffers };
+  enum : std::size_t { kMine = StoredFile::kOffer, kUnit, kFactor, kMemory, kCount = kMemory + kMemoryOffers };
   std::array<std::int64_t, kCount> values{};
   file.offer(values);
   values[kMine] = mine.ok() ? 1 : 0;
-  values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
+  const auto say_striping = [&] {  // of rank 0 alone
+    const Striping striping = first ? choose_striping() : Striping{kNoOffset, kNoOffset};
+    values[kUnit] = striping.unit;
+    values[kFactor] = striping.factor;
+  };
+  say_striping();
   offer_memory({values.data() + kMemory, kMemoryOffers});
   mpi::allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, comm.get());
   std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
@@ -137,21 +146,24 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   }
   if (!had_handle && file.handle() != MPI_FILE_NULL) {
     // It may know the file system's stripes.
-    if (first) values[kStripe] = choose_stripe();
-    MPI_Bcast(&values[kStripe], 1, MPI_INT64_T, 0, comm.get());
+    say_striping();
+    MPI_Bcast(&values[kUnit], 2, MPI_INT64_T, 0, comm.get());
   }
-  layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
+  const Striping striping{values[kUnit], values[kFactor]};
+  layout = fit(striping, wanted_round(striping), memory[kRoundThatFits]);
   share_to_keep = memory[kShare];
   storage = &file.storage();
   if (file.local()) bypass.read_from_memory();
   return {};
 }
 
-std::int64_t CoreFile::State::choose_stripe() const {
-  if (settings.stripe_bytes > 0) return settings.stripe_bytes;
-  std::int64_t stripe = info_number(file.handle(), "striping_unit");
-  if (stripe <= 0) stripe = file.preferred_unit();
-  return stripe > 0 ? stripe : kDefaultStripe;
+Striping CoreFile::State::choose_striping() const {
+  const Striping stored = striping_of(file.handle());
+  std::int64_t unit = settings.stripe_bytes > 0 ? settings.stripe_bytes : stored.unit;
+  // Stripes of another size than the file system's do not go round its targets.
+  if (unit > 0) return {unit, unit == stored.unit ? stored.factor : 0};
+  unit = file.preferred_unit();
+  return {unit > 0 ? unit : kDefaultStripe, 0};
 }
 
 }  // namespace forebay

@@ -4,7 +4,7 @@
 
 #include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
-#include "layout/layout.hpp"
+#include "layout/extent.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/handles.hpp"
 #include "storage/descriptors.hpp"

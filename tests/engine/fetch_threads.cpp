@@ -57,7 +57,7 @@ void run_case(const Case& c, unsigned seed) {
   constexpr std::int64_t kBegin = 1004;
   constexpr int kReads = 3;
   const int total = c.nodes * c.ranks;
-  const Layout layout(c.stripe, c.round, c.nodes * c.aggregators);
+  const FileDomains domains({c.stripe}, c.round, {c.nodes, c.aggregators});
   std::vector<std::byte> file(kBegin + kElements * kWidth + 4096);
   std::mt19937 random(seed);
   for (auto& byte : file) byte = static_cast<std::byte>(random());
@@ -103,7 +103,7 @@ void run_case(const Case& c, unsigned seed) {
       std::uint64_t sequence = 0;
       std::unique_ptr<ThreadRail> rail;
       const bool fails = node == c.fail_node && local == 0;
-      Flush flush{window, layout, fails ? static_cast<Storage&>(bad) : good, counters, scratch, sequence};
+      Flush flush{window, domains, fails ? static_cast<Storage&>(bad) : good, counters, scratch, sequence};
       if (local < c.aggregators) {
         flush.aggregator = local;
         if (c.nodes > 1) rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);

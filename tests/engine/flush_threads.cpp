@@ -61,7 +61,7 @@ void run_case(const Case& c, unsigned seed) {
                                 Guesses::right, Guesses::right, Guesses::right, Guesses::right};
   constexpr int kFlushes = kGuesses.size();
   const int total = c.nodes * c.ranks;
-  const Layout layout(c.stripe, c.round, c.nodes * c.aggregators);
+  const FileDomains domains({c.stripe}, c.round, {c.nodes, c.aggregators});
   std::vector<std::byte> file(kBegin + kElements * kWidth + 4096, std::byte{0x11});
   std::vector<std::byte> expected = file;
 
@@ -69,7 +69,7 @@ void run_case(const Case& c, unsigned seed) {
       kFlushes, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
   // All rounds use the same memory.
   const auto base_of = [&](std::size_t flush) {
-    return layout.round_begin(kBegin) + static_cast<std::int64_t>(flush % 4) * c.round;
+    return domains.round_begin(kBegin) + static_cast<std::int64_t>(flush % 4) * c.round;
   };
   std::vector<Extent> hulls(kFlushes, Extent{kNoOffset, 0});
   std::mt19937 random(seed);
@@ -83,7 +83,7 @@ void run_case(const Case& c, unsigned seed) {
       if (who == static_cast<unsigned>(total)) continue;
       if (kGuesses[flush] == Guesses::vain && e < 2000 * static_cast<std::int64_t>(who))
         continue;  // ranks that begin in different rounds
-      if (kGuesses[flush] == Guesses::right && layout.round_begin(kBegin + e * kWidth) != base_of(flush))
+      if (kGuesses[flush] == Guesses::right && domains.round_begin(kBegin + e * kWidth) != base_of(flush))
         continue;
       const Run run{kBegin + e * kWidth, (static_cast<std::int64_t>(flush) * kElements + e) * kWidth, kWidth};
       runs[flush][who].push_back(run);
@@ -118,7 +118,7 @@ void run_case(const Case& c, unsigned seed) {
         RunListCursor cursor(runs[flush][static_cast<std::size_t>(t)]);
         SlowSource source(data.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
         const Put put{&cursor, &source};
-        Flush f{window, layout, storage, counters[static_cast<std::size_t>(t)], scratch, sequence};
+        Flush f{window, domains, storage, counters[static_cast<std::size_t>(t)], scratch, sequence};
         f.rail = rail.get();
         f.node = node;
         f.nodes = c.nodes;
@@ -129,7 +129,7 @@ void run_case(const Case& c, unsigned seed) {
         const bool guessed = kGuesses[flush] == Guesses::right;
         if (guessed) run.guess(base_of(flush), 2);
         if (kGuesses[flush] == Guesses::vain && local == c.ranks - 1)
-          run.guess(layout.round_begin(cursor.hull().begin), 2);
+          run.guess(domains.round_begin(cursor.hull().begin), 2);
         agreement.arrive_and_wait();
         outcome[static_cast<std::size_t>(t)].update(guessed ? run.run_guessed(base_of(flush), hulls[flush])
                                                             : run.run(kBegin, 2));
