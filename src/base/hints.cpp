@@ -164,7 +164,8 @@ const auto& entries() {
             BytesField{&Settings::stripe_bytes, 0, least_unit},
             true,
             true},
-      Entry{{"striping_factor", "a count", "", "Understood, and left to MPI-IO, which lays the file out. Where it tells its striping_unit and "
+      Entry{{"striping_factor", "a count", "",
+             "Understood, and left to MPI-IO, which lays the file out. Where it tells its striping_unit and "
              "striping_factor, as many owners write as fit these."},
             Ignored{},
             true,

@@ -29,8 +29,8 @@ class KeptOnNode final : public Holder {
   /// holes in what is kept, from the file; on several nodes only where they are the `only_writer` and lock
   /// what they write. Code::no_shared_memory where a node has none.
   static Status create(const Lease& lease, const Topology& topology, MPI_Comm all, const Settings& settings,
-                       const FileDomains& layout, const std::string& path, StoredFile& file, Counters& counters,
-                       bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
+                       const FileDomains& layout, const std::string& path, StoredFile& file,
+                       Counters& counters, bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
   /// The least that a rank of a node needs to keep anything.

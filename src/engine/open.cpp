@@ -111,7 +111,13 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  enum : std::size_t { kMine = StoredFile::kOffer, kUnit, kFactor, kMemory, kCount = kMemory + kMemoryOffers };
+  enum : std::size_t {
+    kMine = StoredFile::kOffer,
+    kUnit,
+    kFactor,
+    kMemory,
+    kCount = kMemory + kMemoryOffers
+  };
   std::array<std::int64_t, kCount> values{};
   file.offer(values);
   values[kMine] = mine.ok() ? 1 : 0;

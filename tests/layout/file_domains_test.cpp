@@ -42,7 +42,8 @@ std::vector<Owner> table(const Case& c, int owners, std::int64_t begin, std::int
   std::int64_t block = begin / c.block;
   std::size_t turn = static_cast<std::size_t>(block % owners);
   for (std::int64_t at = begin; at < end; ++at) {
-    if (at == (block + 1) * c.block) ++block, turn = turn + 1 == static_cast<std::size_t>(owners) ? 0 : turn + 1;
+    if (at == (block + 1) * c.block)
+      ++block, turn = turn + 1 == static_cast<std::size_t>(owners) ? 0 : turn + 1;
     out.push_back(all[turn]);
   }
   return out;
