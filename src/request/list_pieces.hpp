@@ -75,7 +75,7 @@ class ListPieces {
 // Fragments are cut at records, but not at rounds.
 template <bool gaps_only, bool records, class F>
 void ListPieces::walk(std::size_t first_block, std::size_t last_block, std::int64_t begin, std::int64_t end,
-                        F& f) const {
+                      F& f) const {
   const std::int64_t element_bytes = map_.element_bytes;
   const auto emit = [&](std::int64_t file, std::int64_t stream, std::int64_t length) {
     const std::int64_t bytes = length * element_bytes;
