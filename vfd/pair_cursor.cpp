@@ -143,34 +143,73 @@ std::size_t PairStream::take(std::int64_t limit, std::span<Run> out) {
 
 namespace {
 
-/// Pages that were never touched cost more than everything else here, so the next index takes over the memory
-/// of the last.
-thread_local std::vector<Run> spare_runs;
+// Pages that were never touched cost more than everything else here, so the next cursor takes over the memory
+// of the last.
+thread_local std::vector<Run> spare_batch;
+thread_local std::vector<IndexEntry> spare_index;
 
-/// Which round an offset lies in. Neighbours mostly lie in one, and a division costs more than all else.
-class RoundOf {
- public:
-  explicit RoundOf(std::int64_t round) : round_(round), inverse_(1.0 / static_cast<double>(round)) {}
-
-  std::int64_t operator()(std::int64_t offset) {
-    if (offset >= begin_ && offset < begin_ + round_) return current_;
-    current_ = static_cast<std::int64_t>(static_cast<double>(offset) * inverse_);
-    begin_ = current_ * round_;
-    while (begin_ > offset) begin_ -= round_, --current_;
-    while (begin_ + round_ <= offset) begin_ += round_, ++current_;
-    return current_;
-  }
-  /// Of the round asked for last.
-  std::int64_t end() const { return begin_ + round_; }
-
- private:
-  std::int64_t round_;
-  double inverse_;
-  std::int64_t current_ = 0;
-  std::int64_t begin_ = 0;
-};
+constexpr std::int64_t kIndexBytes = std::int64_t{4} << 20;
+constexpr std::size_t kSortedRuns = std::size_t{1} << 16;  // at a time
 
 }  // namespace
+
+/// A pair of selections, as RoundIndex walks it. A unit is a byte, counted from the stream of the memory
+/// space's first element.
+class PointPieces {
+ public:
+  static constexpr bool exact_hull = false;
+
+  PointPieces(const Pair& pair, const Shape& file, const Shape& memory, WalkFailure& failure)
+      : pair_(pair), file_(file), memory_(memory), failure_(failure) {}
+
+  void leave(std::vector<IndexEntry>& entries) const {
+    if (spare_index.capacity() < entries.capacity()) spare_index.swap(entries);
+  }
+  void take_over(std::vector<IndexEntry>& entries) const { entries.swap(spare_index); }
+  bool ok() const { return failure_.status.ok(); }
+  std::int64_t unit() const { return 1; }
+  std::int64_t stream_at(std::int64_t bytes) const { return pair_.stream + bytes; }
+  bool fits_entry() const { return memory_.end() * pair_.element < std::int64_t{1} << 31; }
+
+  template <class F>
+  void each(std::int64_t begin, std::int64_t end, F& f) {
+    if (!open(all_)) return;
+    while (next_of(all_, begin, end, f)) {
+    }
+    all_.close();
+  }
+  void rewind() { open(parts_); }
+  template <class F>
+  bool next(std::int64_t begin, std::int64_t end, F& f) {
+    return next_of(parts_, begin, end, f);
+  }
+
+ private:
+  bool open(PairWalk& walk) {
+    Status status = walk.open(pair_, file_, memory_);
+    const bool opened = status.ok();
+    failure_.status.update(std::move(status));
+    return opened;
+  }
+  template <class F>
+  bool next_of(PairWalk& walk, std::int64_t begin, std::int64_t end, F& f) {
+    std::array<Run, 512> batch;
+    const std::size_t n = walk.take(kNoOffset, batch, failure_.status);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Run& run = batch[i];
+      if (run.file < end && run.file + run.length > begin)
+        f(Fragment{run.file, run.file + run.length, run.stream - pair_.stream, run.length});
+    }
+    return n > 0;
+  }
+
+  const Pair& pair_;
+  const Shape& file_;
+  const Shape& memory_;
+  WalkFailure& failure_;
+  PairWalk all_;
+  PairWalk parts_;
+};
 
 PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Order order,
                          WalkFailure& failure)
@@ -182,32 +221,24 @@ PointCursor::PointCursor(const Pair& pair, const Shape& file, const Shape& memor
       hull_(hull_of(pair, file)),
       alignment_(low_bit(pair.file | pair.element)) {}
 
+PointCursor::~PointCursor() {
+  finish();
+}
+
 void PointCursor::start(std::int64_t round_bytes) {
   finish();
   round_ = std::max<std::int64_t>(round_bytes, 1);
-  first_round_ = hull_.begin / round_;
-  rounds_ = (hull_.end - 1) / round_ - first_round_ + 1;
   mode_ = Mode::fresh;
 }
 
 void PointCursor::finish() {
   walk_.close();
-  if (runs_.size() > spare_runs.size()) runs_.swap(spare_runs);
-  runs_ = {};
-  counts_ = {};
-  buckets_ = {};
-  passes_ = {};
-  count_ = at_ = bucket_ = pass_ = 0;
+  index_.reset();
+  if (batch_.size() > spare_batch.size()) batch_.swap(spare_batch);
+  batch_ = {};
+  count_ = at_ = 0;
   ascending_ = false;
   mode_ = Mode::done;
-}
-
-void PointCursor::need(std::size_t runs) {
-  if (runs_.size() < runs && spare_runs.size() > runs_.size()) runs_.swap(spare_runs);
-  if (runs_.size() < runs) {
-    runs_ = {};
-    runs_.resize(runs);
-  }
 }
 
 bool PointCursor::walk_again() {
@@ -225,9 +256,12 @@ std::int64_t PointCursor::peek() {
     if (next == kNoOffset) finish();
     return next == kNoOffset || ascending_ ? next : hull_.begin;
   }
-  if (mode_ == Mode::index && at_ == count_ && !next_pass()) finish();
-  if (mode_ == Mode::done) return kNoOffset;
-  return mode_ == Mode::index ? buckets_[bucket_].least : hull_.begin;
+  if (mode_ == Mode::index) {
+    const std::int64_t next = index_->peek();
+    if (next == kNoOffset) finish();
+    return next;
+  }
+  return mode_ == Mode::done ? kNoOffset : hull_.begin;
 }
 
 std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
@@ -236,7 +270,7 @@ std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
     case Mode::stream:
       return walk_.take(limit, out, failure_.status);
     case Mode::index:
-      return take_indexed(limit, out);
+      return index_->take(limit, out);
     case Mode::batches:
       return take_sorted(out);
     default:
@@ -244,34 +278,16 @@ std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
   }
 }
 
-template <class F>
-void PointCursor::each_within(std::int64_t begin, std::int64_t end, F&& f) {
-  if (!walk_again()) return;
-  RoundOf round_of(round_);
-  std::array<Run, 512> batch;
-  while (const std::size_t n = walk_.take(kNoOffset, batch, failure_.status)) {
-    for (std::size_t i = 0; i < n; ++i) {
-      Run run = batch[i];
-      if (run.file >= end || run.file + run.length <= begin) continue;
-      while (run.length > 0) {
-        const std::int64_t round = round_of(run.file);
-        const std::int64_t part = std::min(run.length, round_of.end() - run.file);
-        if (run.file >= begin && run.file < end) f(round, Run{run.file, run.stream, part});
-        run = {run.file + part, run.stream + part, run.length - part};
-      }
-    }
-  }
-  walk_.close();
-}
-
 void PointCursor::prepare(std::int64_t limit) {
-  const bool all_at_once = order_ == Order::by_round && (limit == kNoOffset || rounds_ == 1);
+  const bool one_round = hull_.begin / round_ == (hull_.end - 1) / round_;
+  const bool all_at_once = order_ == Order::by_round && (limit == kNoOffset || one_round);
   if (!all_at_once) {
     ascending_ = ascends();
     if (!ascending_ && order_ == Order::by_round) {
       mode_ = Mode::index;
-      count();
-      plan_passes();
+      walk_.close();
+      index_ = std::make_unique<RoundIndex<PointPieces>>(hull_, kIndexBytes, pair_, file_, memory_, failure_);
+      index_->start(round_);
       return;
     }
   }
@@ -292,112 +308,20 @@ bool PointCursor::ascends() {
   return true;
 }
 
-/// How many runs lie in which round.
-void PointCursor::count() {
-  group_ = (rounds_ - 1) / static_cast<std::int64_t>(kMostCounts) + 1;
-  counts_.assign(static_cast<std::size_t>((rounds_ - 1) / group_ + 1), 0);
-  each_within(hull_.begin, hull_.end, [this](std::int64_t round, const Run&) {
-    std::int64_t index = round - first_round_;
-    if (group_ > 1) index /= group_;
-    ++counts_[static_cast<std::size_t>(index)];
-  });
-}
-
-void PointCursor::plan_passes() {
-  std::size_t sum = 0;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (sum > 0 && sum + counts_[i] > kMostRuns) {
-      passes_.push_back((first_round_ + static_cast<std::int64_t>(i) * group_) * round_);
-      sum = 0;
-    }
-    sum += counts_[i];
-  }
-  passes_.push_back((first_round_ + rounds_) * round_);
-}
-
-bool PointCursor::next_pass() {
-  while (pass_ < passes_.size() && failure_.status.ok()) {
-    const std::int64_t begin = pass_ == 0 ? first_round_ * round_ : passes_[pass_ - 1];
-    const std::int64_t end = passes_[pass_++];
-    buckets_.clear();
-    count_ = at_ = bucket_ = 0;
-    if (group_ == 1) {
-      place(begin, end);
-    } else {
-      sort(begin, end);
-    }
-    if (count_ > 0) return true;
-  }
-  return false;
-}
-
-/// Brings the runs of a pass into the order of rounds, keeping list order within each.
-void PointCursor::place(std::int64_t begin, std::int64_t end) {
-  const auto first = static_cast<std::size_t>(begin / round_ - first_round_);
-  const auto rounds = static_cast<std::size_t>((end - begin) / round_);
-  buckets_.resize(rounds);
-  std::size_t total = 0;
-  for (std::size_t r = 0; r < rounds; ++r) {
-    buckets_[r] = {total, kNoOffset};
-    total += counts_[first + r];
-  }
-  need(total);
-  each_within(begin, end, [&](std::int64_t round, const Run& run) {
-    Bucket& bucket = buckets_[static_cast<std::size_t>(round - first_round_) - first];
-    runs_[bucket.end++] = run;
-    bucket.least = std::min(bucket.least, run.file);
-  });
-  count_ = failure_.status.ok() ? total : 0;
-  std::erase_if(buckets_, [](const Bucket& bucket) { return bucket.least == kNoOffset; });
-}
-
-/// The same where there are too many rounds to count each: points so far apart are better sorted.
-void PointCursor::sort(std::int64_t begin, std::int64_t end) {
-  std::vector<std::pair<std::int64_t, Run>> sparse;
-  each_within(begin, end, [&](std::int64_t round, const Run& run) { sparse.emplace_back(round, run); });
-  std::stable_sort(sparse.begin(), sparse.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  need(sparse.size());
-  count_ = sparse.size();
-  for (std::size_t i = 0; i < count_; ++i) {
-    runs_[i] = sparse[i].second;
-    if (i == 0 || sparse[i].first != sparse[i - 1].first) buckets_.push_back({i, kNoOffset});
-    buckets_.back().end = i + 1;
-    buckets_.back().least = std::min(buckets_.back().least, runs_[i].file);
-  }
-}
-
-std::size_t PointCursor::take_indexed(std::int64_t limit, std::span<Run> out) {
-  std::size_t n = 0;
-  while (n < out.size()) {
-    if (at_ == count_ && !next_pass()) {
-      finish();
-      return n;
-    }
-    const Bucket& bucket = buckets_[bucket_];
-    if (bucket.least >= limit) break;
-    const std::size_t part = std::min(out.size() - n, bucket.end - at_);
-    std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), part,
-                out.begin() + static_cast<std::ptrdiff_t>(n));
-    at_ += part;
-    n += part;
-    if (at_ == bucket.end) ++bucket_;
-  }
-  return n;
-}
-
 /// For reading: neighbours in the file come one after the other, so that they can be read together.
 std::size_t PointCursor::take_sorted(std::span<Run> out) {
   if (at_ == count_) {
-    need(std::min(kMostRuns / 4, static_cast<std::size_t>(file_.elements)));
-    count_ = walk_.take(kNoOffset, runs_, failure_.status);
+    const std::size_t most = std::min(kSortedRuns, static_cast<std::size_t>(file_.elements));
+    if (batch_.size() < most && spare_batch.size() > batch_.size()) batch_.swap(spare_batch);
+    if (batch_.size() < most) batch_ = std::vector<Run>(most);
+    count_ = walk_.take(kNoOffset, batch_, failure_.status);
     at_ = 0;
-    std::sort(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count_),
+    std::sort(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(count_),
               [](const Run& a, const Run& b) { return a.file < b.file; });
     if (count_ == 0) finish();
   }
   const std::size_t n = std::min(out.size(), count_ - at_);
-  std::copy_n(runs_.begin() + static_cast<std::ptrdiff_t>(at_), n, out.begin());
+  std::copy_n(batch_.begin() + static_cast<std::ptrdiff_t>(at_), n, out.begin());
   at_ += n;
   return n;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "request/cursor.hpp"
+#include "request/round_index.hpp"
 #include "selection.hpp"
 
 namespace forebay::hdf5 {
@@ -48,13 +49,14 @@ class PairStream final : public Cursor {
   bool done_ = true;
 };
 
-/// Point selections. Points that ascend, or that all lie in one round, are streamed; others are walked once
-/// to count them by round and once more to put them there, in several passes where one index would be too
-/// large. A caller that takes everything at once gets list order.
+class PointPieces;
+
+/// Point selections. Points that ascend, or that all lie in one round, are streamed; others are indexed by
+/// round. A caller that takes everything at once gets list order.
 class PointCursor final : public Cursor {
  public:
   PointCursor(const Pair& pair, const Shape& file, const Shape& memory, Order order, WalkFailure& failure);
-  ~PointCursor() override { finish(); }
+  ~PointCursor() override;
 
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
@@ -70,29 +72,11 @@ class PointCursor final : public Cursor {
     batches,  ///< for reading: sorted, part by part
     done
   };
-  /// The runs of one round within runs_.
-  struct Bucket {
-    std::size_t end;
-    std::int64_t least;  ///< lowest file offset
-  };
-  static constexpr std::size_t kMostRuns = std::size_t{1} << 18;
-  static constexpr std::size_t kMostCounts = std::size_t{1} << 16;
 
   bool walk_again();
   void prepare(std::int64_t limit);
   bool ascends();
-  void count();
-  void plan_passes();
-  bool next_pass();
-  void place(std::int64_t begin, std::int64_t end);
-  void sort(std::int64_t begin, std::int64_t end);
-  /// Calls f(round, run) for each run that lies within a part of the file; no run crosses from round to
-  /// round.
-  template <class F>
-  void each_within(std::int64_t begin, std::int64_t end, F&& f);
-  std::size_t take_indexed(std::int64_t limit, std::span<Run> out);
   std::size_t take_sorted(std::span<Run> out);
-  void need(std::size_t runs);
   void finish();
 
   Pair pair_;
@@ -103,21 +87,13 @@ class PointCursor final : public Cursor {
   Extent hull_;
   std::int64_t alignment_;
   std::int64_t round_ = 1;
-  std::int64_t first_round_ = 0;
-  std::int64_t rounds_ = 0;  ///< of the hull
   Mode mode_ = Mode::done;
   bool ascending_ = false;
   PairWalk walk_;
-  std::vector<Run> runs_;  ///< count_ of them are ours: the memory is used again by the next cursor
+  std::unique_ptr<RoundIndex<PointPieces>> index_;
+  std::vector<Run> batch_;  ///< the first count_; its memory is used again by the next cursor
   std::size_t count_ = 0;
   std::size_t at_ = 0;
-  std::vector<std::uint32_t>
-      counts_;              ///< runs in each round from the hull's first on, or in each group of rounds
-  std::int64_t group_ = 1;  ///< rounds that counts_ takes together
-  std::vector<Bucket> buckets_;
-  std::size_t bucket_ = 0;
-  std::vector<std::int64_t> passes_;  ///< file offsets at which passes end, multiples of the round
-  std::size_t pass_ = 0;
 };
 
 }  // namespace forebay::hdf5

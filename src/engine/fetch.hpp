@@ -34,9 +34,18 @@ class FetchRun {
 
   /// `hull`: all that any rank wants lies there, and begins at its beginning. Between nodes all runs of all
   /// ranks, and all stripes, begin and end on multiples of 1 << shift. Both agreed by all ranks, which also
-  /// have to meet before anybody uses the window again. Returns this rank's own outcome.
-  Status run(Extent hull, int shift);
+  /// have to meet before anybody uses the window again.
+  void begin(Extent hull, int shift);
   /// The first way: on one node.
+  void begin_whole(Extent hull);
+  /// Does one round. False: it was the last one. All ranks take steps of several runs, each over a window of
+  /// its own, in the same order.
+  bool step();
+  /// After the last step: this rank's own outcome.
+  const Status& status() const { return status_; }
+
+  /// All steps at once; the outcome.
+  Status run(Extent hull, int shift);
   Status run_whole(Extent hull);
 
  private:
@@ -57,11 +66,24 @@ class FetchRun {
   void take(std::int64_t base, int parity);
   void pick(int parity);
   void pick_at_once(std::int64_t base, int parity);
+  void read_whole(std::int64_t base, int parity);
+  std::int64_t arrive(int parity, std::int64_t next);
+  std::int64_t next() const;
+  bool step_whole();
+  bool step_marked();
+  Status finish();
   template <class Work>
   void attempt(Work&& work);
 
+  class Reader;
+
   Flush f_;
   std::int64_t gap_;
+  Extent hull_;
+  std::int64_t base_ = 0;  // of the next round
+  int round_ = 0;
+  bool whole_ = false;
+  std::unique_ptr<Reader> reader_;            // on aggregators
   std::unique_ptr<ActiveItems<Get>> active_;  // null where memory lacks
   std::array<Round, 2> rounds_;
   Status status_;

@@ -18,7 +18,7 @@
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
 #include "engine/write_behind.hpp"
-#include "layout/layout.hpp"
+#include "layout/file_domains.hpp"
 #include "storage/bypass.hpp"
 #include "storage/storage.hpp"
 #include "storage/stored_file.hpp"
@@ -38,7 +38,7 @@ struct CoreFile::State {
   std::unique_ptr<Communicator> comm;
   StoredFile file;
   Storage* storage = nullptr;  ///< the file's, while it is open
-  Layout layout{kDefaultStripe, kDefaultStripe, 1};
+  FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   Counters counters;
   std::string reported_path;  ///< rank 0, where a report is asked for
   Bypass bypass;
@@ -62,8 +62,8 @@ struct CoreFile::State {
   /// What memory a rank, and its node, have for this file; the least of each is taken.
   enum : std::size_t { kRoundThatFits, kShare, kCapacity, kAlone, kMemoryOffers };
   void offer_memory(std::span<std::int64_t> out) const;
-  std::int64_t wanted_round(std::int64_t stripe) const;
-  Layout fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const;
+  std::int64_t wanted_round(const Striping& striping) const;
+  FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
   /// Collective, for layout's rounds; without shared memory it changes nodes and layout.
   Status make_window(std::span<const std::int64_t> memory);
   Status do_without_shared_memory(Status why);
@@ -72,7 +72,7 @@ struct CoreFile::State {
   SetWish wish() const;
 
   // open.cpp
-  std::int64_t choose_stripe() const;
+  Striping choose_striping() const;
   /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
   /// `mine`: how what came before stands on this rank.
   Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory,

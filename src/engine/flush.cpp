@@ -1,4 +1,4 @@
-// The loop over rounds, and what an aggregator does with a round.
+// The rounds of a flush, and how an owner writes one.
 #include "engine/flush.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 #include "base/section.hpp"
 #include "engine/indispensable.hpp"
+#include "engine/owner_round.hpp"
 #include "exchange/dirty_map.hpp"
-#include "exchange/packing.hpp"
 #include "request/active_set.hpp"
 
 namespace forebay {
@@ -26,67 +26,22 @@ constexpr double kWriteCallSeconds = 1.5e-6;
 constexpr double kSecondsPerByte = 0.5e-9;
 constexpr std::int64_t kFillBytes = 1 << 20;  // holes are filled in parts of this size at most
 
-class Aggregator {
+}  // namespace
+
+/// Writes what the window holds of this owner's segments.
+class FlushRun::Writer {
  public:
-  explicit Aggregator(const Flush& flush) : f_(flush), segments_(static_cast<std::size_t>(flush.nodes)) {
-    const auto words = static_cast<std::size_t>((f_.window.round_bytes() >> f_.window.shift()) / 64 + 1);
-    if (f_.scratch.merged.size() < words) f_.scratch.merged.resize(words);
-    merged_ = f_.scratch.merged.data();
-  }
+  explicit Writer(const Flush& flush) : f_(flush), round_(flush) {}
 
-  // Between the node barrier and the file: marks, and the exchange with other nodes. Nothing was put outside
-  // of `hull`. Returns where the next round begins.
+  /// Between the node barrier and the file. Nothing was put outside of `hull`. Returns where the next round
+  /// begins.
   std::int64_t gather(std::int64_t base, Extent hull, int parity, std::int64_t node_next, Status& status) {
-    base_ = base;
-    buffer_ = f_.window.buffer(parity);
-    for (auto& list : segments_) list.clear();
-    f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-      const int node = s.owner % f_.nodes;
-      if (s.owner / f_.nodes != f_.aggregator) return;
-      // Neighbours of one owner are one segment: fewer, larger writes.
-      auto& list = segments_[static_cast<std::size_t>(node)];
-      if (!list.empty() && list.back().end == s.begin) {
-        list.back().end = s.end;
-      } else {
-        list.push_back(s);
-      }
-    });
-    for (const auto& list : segments_) {
-      for (const Segment& s : list)
-        f_.counters.node_bytes += f_.window.merge(parity, s.begin - base, s.end - base, merged_);
-    }
-    if (f_.nodes == 1) return node_next;
-
-    const StageTimer timer(f_.counters, Stage::exchange);
-    plans_.assign(static_cast<std::size_t>(f_.nodes), {});
-    sizes_.assign(static_cast<std::size_t>(f_.nodes), 0);
-    for (std::size_t n = 0; n < segments_.size(); ++n) {
-      if (static_cast<int>(n) == f_.node) continue;
-      plans_[n] = plan_message(segments_[n], base, f_.window.shift(), merged_);
-      sizes_[n] = plans_[n].total();
-      f_.counters.node_runs += plans_[n].runs;
-    }
-    std::int64_t next = kNoOffset;
-    status.update(f_.rail->agree(sizes_, node_next, next));
-    return next;
+    f_.counters.node_bytes += round_.gather(base, hull, parity);
+    return round_.agree(OwnerRound::Sends::bytes, node_next, status);
   }
+  void exchange(Status& status) { round_.exchange_bytes(status); }
 
-  void exchange(Status& status) {
-    if (f_.nodes == 1) return;
-    const StageTimer timer(f_.counters, Stage::exchange);
-    const auto& mine = segments_[static_cast<std::size_t>(f_.node)];
-    status.update(f_.rail->transfer(
-        [&](int node, std::span<std::byte> out) {
-          const auto n = static_cast<std::size_t>(node);
-          pack_message(plans_[n], segments_[n], base_, f_.window.shift(), merged_, buffer_, out.data());
-        },
-        [&](int, std::span<const std::byte> message) {
-          return unpack_message(message, mine, base_, f_.window.shift(), buffer_, merged_);
-        },
-        f_.counters));
-  }
-
-  // Writes what was put into this owner's segments, and nothing else.
+  /// What was put, and nothing else.
   Status write() {
     const StageTimer timer(f_.counters, Stage::write);
     Status status = write_segments();
@@ -98,15 +53,17 @@ class Aggregator {
   Status write_segments() {
     auto& pieces = f_.scratch.pieces;
     pieces.clear();
-    for (const Segment& s : segments_[static_cast<std::size_t>(f_.node)]) {
+    const int shift = f_.window.shift();
+    const std::int64_t base = round_.base();
+    for (const Segment& s : round_.segments()) {
       // In parts, so that the list stays short however many holes there are.
-      const std::int64_t end = (s.end - base_) >> f_.window.shift();
-      for (std::int64_t part = (s.begin - base_) >> f_.window.shift(); part < end; part += kPartBits) {
+      const std::int64_t end = (s.end - base) >> shift;
+      for (std::int64_t part = (s.begin - base) >> shift; part < end; part += kPartBits) {
         const std::size_t before = pieces.size();
-        for_each_bit_run(merged_, part, std::min(part + kPartBits, end),
+        for_each_bit_run(round_.merged(), part, std::min(part + kPartBits, end),
                          [&](std::int64_t bit, std::int64_t bits) {
-                           const std::int64_t at = bit << f_.window.shift();
-                           pieces.push_back({base_ + at, buffer_ + at, bits << f_.window.shift()});
+                           const std::int64_t at = bit << shift;
+                           pieces.push_back({base + at, round_.buffer() + at, bits << shift});
                          });
         f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
         if (Status status = fill_holes(before); !status.ok()) return status;
@@ -129,7 +86,7 @@ class Aggregator {
 
   Status write_pieces() {
     auto& pieces = f_.scratch.pieces;
-    const std::int64_t unit = std::min(f_.layout.stripe_bytes(), f_.layout.round_bytes());
+    const std::int64_t unit = std::min(f_.domains.stripe_bytes(), f_.domains.round_bytes());
     for (const Piece& piece : pieces) f_.counters.count_write(piece.offset, piece.length, unit);
     Status status = f_.storage.write(pieces);
     pieces.clear();
@@ -167,7 +124,7 @@ class Aggregator {
       f_.counters.read_bytes += span;
       ++f_.counters.rmw_blocks;
       if (Status status = f_.storage.read(begin, block.data(), span); !status.ok()) return status;
-      std::byte* target = buffer_ + (begin - base_);
+      std::byte* target = round_.buffer() + (begin - round_.base());
       for (std::size_t i = first; i < last; ++i) {
         const std::int64_t hole = pieces[i].offset + pieces[i].length - begin;
         const std::int64_t hole_end = pieces[i + 1].offset - begin;
@@ -181,21 +138,15 @@ class Aggregator {
   }
 
   const Flush& f_;
-  std::optional<OpenMark::Alone> alone_;        // from the first hole that is read until all is written
-  std::vector<std::vector<Segment>> segments_;  // of this rail, by node
-  std::vector<PackPlan> plans_;
-  std::vector<std::int64_t> sizes_;
-  std::uint64_t* merged_ = nullptr;
-  std::byte* buffer_ = nullptr;
-  std::int64_t base_ = 0;
+  OwnerRound round_;
+  std::optional<OpenMark::Alone> alone_;  // from the first hole that is read until all is written
 };
 
-}  // namespace
-
-FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
+FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts, std::shared_ptr<const void> owner)
+    : f_(flush), owner_(std::move(owner)) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
-    active_->start(f_.layout.round_bytes());
+    active_->start(f_.domains.round_bytes());
   });
 }
 
@@ -218,7 +169,7 @@ void FlushRun::scatter(std::int64_t base, int parity) {
   if (!active_) return;
   std::byte* buffer = f_.window.buffer(parity);
   std::array<Run, kBatch> batch;
-  const std::int64_t limit = base + f_.layout.round_bytes();
+  const std::int64_t limit = base + f_.domains.round_bytes();
   const Section section;  // the requests may be kept ones
   attempt([&] {
     active_->visit(limit, [&](const Put& put) {
@@ -243,82 +194,83 @@ bool FlushRun::guess(std::int64_t base, int shift, bool any) {
   return true;
 }
 
-Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
-  return f_.nodes == 1 ? one_round(base, hull) : rounds(base, hull, true);
+void FlushRun::begin(std::int64_t first, int shift) {
+  forget_guess();
+  attempt([&] {
+    if (active_) active_->start(f_.domains.round_bytes());
+  });
+  f_.window.begin(shift);
+  base_ = f_.domains.round_begin(first);
+  prepare();
 }
 
-// The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where
-// ranks share cores, a meeting of all costs more than a small write.
-Status FlushRun::one_round(std::int64_t base, Extent hull) {
-  ++f_.sequence;
-  bool mine = false;
-  f_.layout.for_each_segment(base, hull, [&](const Segment& s) { mine = mine || s.owner == f_.aggregator; });
-  if (mine) {
-    attempt([&] {
-      Aggregator aggregator(f_);
-      aggregator.gather(base, hull, 0, kNoOffset, status_);
-      if (status_.ok()) status_.update(aggregator.write());
-    });
-    f_.counters.aggregator = 1;
-    ++f_.counters.rounds;
-    f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
+void FlushRun::begin_guessed(std::int64_t base, Extent hull) {
+  guessed_ = true;
+  base_ = base;
+  hull_ = hull;
+  if (f_.nodes > 1) prepare();
+}
+
+void FlushRun::prepare() {
+  f_.window.reset_error();
+  if (f_.aggregator < 0) return;
+  indispensable([&] { writer_ = std::make_unique<Writer>(f_); });
+  f_.counters.aggregator = 1;
+}
+
+Status FlushRun::finish() {
+  while (step()) {
   }
-  const StageTimer timer(f_.counters, Stage::node_wait);
-  f_.layout.for_each_segment(base, hull, [&](const Segment& s) {
-    if (s.owner == f_.aggregator || f_.window.await_finish(s.owner, f_.sequence) == 0) return;
-    status_.update({Code::peer, "aggregator " + std::to_string(s.owner) + " could not write its part"});
-  });
   return std::move(status_);
 }
 
-void FlushRun::forget_guess() {
-  f_.counters.pieces -= std::exchange(guessed_pieces_, 0);
-  f_.counters.bytes -= std::exchange(guessed_bytes_, 0);
-}
-
 Status FlushRun::run(std::int64_t first, int shift) {
-  forget_guess();
-  attempt([&] {
-    if (active_) active_->start(f_.layout.round_bytes());
-  });
-  f_.window.begin(shift);
-  return rounds(f_.layout.round_begin(first), {0, kNoOffset}, false);
+  begin(first, shift);
+  return finish();
 }
 
-Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
-  f_.window.reset_error();
-  std::unique_ptr<Aggregator> aggregator;
-  if (f_.aggregator >= 0) {
-    indispensable([&] { aggregator = std::make_unique<Aggregator>(f_); });
-    f_.counters.aggregator = 1;
-  }
-  for (int round = 0;; ++round) {
-    const int parity = round & 1;
-    std::int64_t next = kNoOffset;
-    if (!scattered) {
-      scatter(base, parity);
-      const StageTimer timer(f_.counters, Stage::node_wait);
-      next = f_.window.arrive(parity, active_ ? active_->next() : kNoOffset);
-    }
-    ++f_.sequence;
-    if (aggregator) {
-      indispensable([&] {
-        next = aggregator->gather(base, hull, parity, next, status_);
-        if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
-        aggregator->exchange(status_);
-      });
-      // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
-      // owner.
-      if (status_.ok()) attempt([&] { status_.update(aggregator->write()); });
-      ++f_.counters.rounds;
-    } else if (f_.nodes > 1) {
-      const StageTimer timer(f_.counters, Stage::node_wait);
-      next = f_.window.await(f_.sequence);
-    }
-    if (next == kNoOffset) break;
-    base = f_.layout.round_begin(next);
-  }
+Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
+  begin_guessed(base, hull);
+  return finish();
+}
 
+bool FlushRun::step() {
+  if (guessed_ && f_.nodes == 1) {
+    write_guessed();
+    return false;
+  }
+  const int parity = round_ & 1;
+  std::int64_t next = kNoOffset;
+  if (!guessed_) {
+    scatter(base_, parity);
+    const StageTimer timer(f_.counters, Stage::node_wait);
+    next = f_.window.arrive(parity, active_ ? active_->next() : kNoOffset);
+  }
+  ++f_.sequence;
+  if (writer_) {
+    indispensable([&] {
+      next = writer_->gather(base_, hull_, parity, next, status_);
+      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
+      writer_->exchange(status_);
+    });
+    // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
+    // owner.
+    if (status_.ok()) attempt([&] { status_.update(writer_->write()); });
+    ++f_.counters.rounds;
+  } else if (f_.nodes > 1) {
+    const StageTimer timer(f_.counters, Stage::node_wait);
+    next = f_.window.await(f_.sequence);
+  }
+  if (next != kNoOffset) {
+    base_ = f_.domains.round_begin(next);
+    ++round_;
+    return true;
+  }
+  conclude();
+  return false;
+}
+
+void FlushRun::conclude() {
   if (!status_.ok()) f_.window.set_error(static_cast<int>(status_.code()));
   const StageTimer timer(f_.counters, Stage::node_wait);
   f_.window.barrier();
@@ -327,7 +279,36 @@ Status FlushRun::rounds(std::int64_t base, Extent hull, bool scattered) {
   if (code != 0 && status_.ok()) {
     status_ = {Code::peer, "rank " + std::to_string(failed_rank) + " of this node could not write its part"};
   }
-  return std::move(status_);
+}
+
+// The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where
+// ranks share cores, a meeting of all costs more than a small write.
+void FlushRun::write_guessed() {
+  ++f_.sequence;
+  bool mine = false;
+  f_.domains.for_each_segment(base_, hull_,
+                              [&](const Segment& s) { mine = mine || s.owner.rail == f_.aggregator; });
+  if (mine) {
+    attempt([&] {
+      Writer writer(f_);
+      writer.gather(base_, hull_, 0, kNoOffset, status_);
+      if (status_.ok()) status_.update(writer.write());
+    });
+    f_.counters.aggregator = 1;
+    ++f_.counters.rounds;
+    f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
+  }
+  const StageTimer timer(f_.counters, Stage::node_wait);
+  f_.domains.for_each_segment(base_, hull_, [&](const Segment& s) {
+    const int rail = s.owner.rail;
+    if (rail == f_.aggregator || f_.window.await_finish(rail, f_.sequence) == 0) return;
+    status_.update({Code::peer, "aggregator " + std::to_string(rail) + " could not write its part"});
+  });
+}
+
+void FlushRun::forget_guess() {
+  f_.counters.pieces -= std::exchange(guessed_pieces_, 0);
+  f_.counters.bytes -= std::exchange(guessed_bytes_, 0);
 }
 
 }  // namespace forebay

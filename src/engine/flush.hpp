@@ -11,7 +11,7 @@
 #include "base/status.hpp"
 #include "exchange/link.hpp"
 #include "exchange/node_window.hpp"
-#include "layout/layout.hpp"
+#include "layout/file_domains.hpp"
 #include "request/put.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
@@ -31,7 +31,7 @@ struct FlushScratch {
 /// One rank's part in a flush. `rail` is null on ranks that do not aggregate, and on one node.
 struct Flush {
   NodeWindow& window;
-  const Layout& layout;
+  const FileDomains& domains;
   Storage& storage;
   Counters& counters;
   FlushScratch& scratch;
@@ -51,7 +51,8 @@ struct Flush {
 /// the agreement. Where all guessed the same, the round stands; else everybody begins again.
 class FlushRun {
  public:
-  FlushRun(const Flush& flush, std::span<const Put> puts);
+  /// `owner`: what the puts refer to, where it has to live as long as this.
+  FlushRun(const Flush& flush, std::span<const Put> puts, std::shared_ptr<const void> owner = nullptr);
   ~FlushRun();
   FlushRun(const FlushRun&) = delete;
 
@@ -63,29 +64,45 @@ class FlushRun {
   /// What was scattered in a guess comes to nothing, and another run does it all.
   void forget_guess();
 
-  /// How scattering went so far; a failure in a guess is for the agreement that follows it.
+  /// How it went so far; a failure in a guess is for the agreement that follows it. After the last step it is
+  /// this node's outcome: a failure of another rank of the node is Code::peer. Whoever flushes over several
+  /// nodes agrees on the result afterwards.
   const Status& status() const { return status_; }
 
   /// Goes on with the guessed round, where all ranks with data have guessed `base`: there is no other.
   /// `hull`: what all ranks put, together. On one node this waits for the owners of that, not for everybody.
-  Status run_guessed(std::int64_t base, Extent hull);
+  void begin_guessed(std::int64_t base, Extent hull);
   /// From the start. `first`: the lowest offset that any rank puts; all runs of all ranks begin and end on
   /// multiples of 1 << shift; both agreed by all ranks.
-  ///
-  /// Both return this node's outcome after all its owners have written: a failure of another rank of the node
-  /// is Code::peer. Whoever flushes over several nodes agrees on the result afterwards.
+  void begin(std::int64_t first, int shift);
+  /// Does one round. False: it was the last one, and all owners of this node have written. All ranks take
+  /// steps of several runs, each over a window of its own, in the same order.
+  bool step();
+
+  /// All steps at once; the outcome.
+  Status run_guessed(std::int64_t base, Extent hull);
   Status run(std::int64_t first, int shift);
 
  private:
   template <class Work>
   void attempt(Work&& work);
   void scatter(std::int64_t base, int parity);
-  Status rounds(std::int64_t base, Extent hull, bool scattered);
-  Status one_round(std::int64_t base, Extent hull);
+  void prepare();
+  void write_guessed();
+  void conclude();
+  Status finish();
+
+  class Writer;
 
   Flush f_;
+  std::shared_ptr<const void> owner_;
   std::unique_ptr<ActiveItems<Put>> active_;  // null where memory lacks
+  std::unique_ptr<Writer> writer_;            // on aggregators
   Status status_;
+  std::int64_t base_ = 0;  // of the next round
+  Extent hull_{0, kNoOffset};
+  int round_ = 0;
+  bool guessed_ = false;  // the one round is in the window
   std::int64_t guessed_pieces_ = 0, guessed_bytes_ = 0;
 };
 

@@ -36,7 +36,8 @@ std::int64_t KeptOnNode::least_share(int ranks) {
   return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
 }
 
-std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks) {
+std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const FileDomains& layout,
+                                              int ranks) {
   const std::int64_t bytes =
       settings.segment_bytes > 0
           ? (settings.segment_bytes + 63) / 64 * 64
@@ -45,7 +46,7 @@ std::int64_t KeptOnNode::choose_segment_bytes(const Settings& settings, const La
 }
 
 Status KeptOnNode::create(const Lease& lease, const Topology& t, const Communicator& all,
-                          const Settings& settings, const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                          const Settings& settings, const FileDomains& layout, const std::string& path, StoredFile& file, Counters& counters,
                           bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out) {
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
   const std::int64_t bytes = choose_segment_bytes(settings, layout, t.local_ranks);

@@ -12,7 +12,7 @@
 #include "engine/node_set.hpp"
 #include "engine/termination.hpp"
 #include "engine/write_behind.hpp"
-#include "layout/layout.hpp"
+#include "layout/file_domains.hpp"
 #include "segments/node_segments.hpp"
 #include "storage/stored_file.hpp"
 
@@ -27,14 +27,14 @@ class KeptOnNode final : public Holder {
   /// holes in what is kept, from the file; on several nodes only where they are the `only_writer` and lock
   /// what they write. Code::no_shared_memory where a node has none.
   static Status create(const Lease& lease, const Topology& topology, const Communicator& all,
-                       const Settings& settings, const Layout& layout, const std::string& path, StoredFile& file, Counters& counters,
+                       const Settings& settings, const FileDomains& layout, const std::string& path, StoredFile& file, Counters& counters,
                        bool can_fill, bool only_writer, std::unique_ptr<KeptOnNode>& out);
   ~KeptOnNode() override;
 
   /// The least that a rank of a node needs to keep anything.
   static std::int64_t least_share(int ranks);
   /// Of a segment, on a node with so many ranks.
-  static std::int64_t choose_segment_bytes(const Settings& settings, const Layout& layout, int ranks);
+  static std::int64_t choose_segment_bytes(const Settings& settings, const FileDomains& layout, int ranks);
 
   /// Whether a collective call with so many bytes from this rank is small enough to be kept.
   bool small(std::int64_t bytes) const { return bytes >= 0 && bytes <= most_; }

@@ -90,11 +90,22 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages.
-  enum : std::size_t { kMine = StoredFile::kOffer, kStripe, kMemory, kCount = kMemory + kMemoryOffers };
+  enum : std::size_t {
+    kMine = StoredFile::kOffer,
+    kUnit,
+    kFactor,
+    kMemory,
+    kCount = kMemory + kMemoryOffers
+  };
   std::array<std::int64_t, kCount> values{};
   file.offer(values);
   values[kMine] = mine.ok() ? 1 : 0;
-  values[kStripe] = first ? choose_stripe() : kNoOffset;  // of rank 0 alone
+  const auto say_striping = [&] {  // of rank 0 alone
+    const Striping striping = first ? choose_striping() : Striping{kNoOffset, kNoOffset};
+    values[kUnit] = striping.unit;
+    values[kFactor] = striping.factor;
+  };
+  say_striping();
   offer_memory({values.data() + kMemory, kMemoryOffers});
   comm->reduce(values, Communicator::Op::minimum);
   std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
@@ -120,21 +131,24 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   }
   if (!had_handle && file.handle() != nullptr) {
     // It may know the file system's stripes.
-    if (first) values[kStripe] = choose_stripe();
-    comm->broadcast(&values[kStripe], sizeof values[kStripe], 0);
+    say_striping();
+    comm->broadcast(&values[kUnit], 2 * sizeof values[kUnit], 0);
   }
-  layout = fit(values[kStripe], wanted_round(values[kStripe]), memory[kRoundThatFits]);
+  const Striping striping{values[kUnit], values[kFactor]};
+  layout = fit(striping, wanted_round(striping), memory[kRoundThatFits]);
   share_to_keep = memory[kShare];
   storage = &file.storage();
   if (file.local()) bypass.read_from_memory();
   return {};
 }
 
-std::int64_t CoreFile::State::choose_stripe() const {
-  if (settings.stripe_bytes > 0) return settings.stripe_bytes;
-  std::int64_t stripe = file.handle() != nullptr ? file.handle()->striping_unit() : 0;
-  if (stripe <= 0) stripe = file.preferred_unit();
-  return stripe > 0 ? stripe : kDefaultStripe;
+Striping CoreFile::State::choose_striping() const {
+  const Striping stored = file.handle() != nullptr ? file.handle()->striping() : Striping{0, 0};
+  std::int64_t unit = settings.stripe_bytes > 0 ? settings.stripe_bytes : stored.unit;
+  // Stripes of another size than the file system's do not go round its targets.
+  if (unit > 0) return {unit, unit == stored.unit ? stored.factor : 0};
+  unit = file.preferred_unit();
+  return {unit > 0 ? unit : kDefaultStripe, 0};
 }
 
 }  // namespace forebay

@@ -5,7 +5,7 @@
 
 #include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
-#include "layout/layout.hpp"
+#include "layout/extent.hpp"
 #include "storage/descriptors.hpp"
 
 namespace forebay {

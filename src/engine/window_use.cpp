@@ -145,10 +145,11 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   out[kAlone] = comm->rank() != 0 || alone ? 1 : 0;
 }
 
-Layout CoreFile::State::fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const {
-  const int owners = nodes->topology().owners();
+FileDomains CoreFile::State::fit(const Striping& striping, std::int64_t round, std::int64_t most) const {
+  const OwnerSet owners = nodes->topology().owners();
   most = std::min(most, kMostRound);
-  return {stripe, round <= most ? round : choose_round_bytes(stripe, owners, round, most), owners};
+  if (round > most) round = choose_round_bytes(striping.unit, owners.count(striping.factor), round, most);
+  return {striping, round, owners};
 }
 
 Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
@@ -192,15 +193,15 @@ Status CoreFile::State::do_without_shared_memory(Status why) {
   offer_memory(memory);
   comm->reduce(memory, Communicator::Op::minimum);
   share_to_keep = memory[kShare];
-  layout = fit(layout.stripe_bytes(), wanted_round(layout.stripe_bytes()), memory[kRoundThatFits]);
+  layout = fit(layout.striping(), wanted_round(layout.striping()), memory[kRoundThatFits]);
   return make_window(memory);
 }
 
-std::int64_t CoreFile::State::wanted_round(std::int64_t stripe) const {
-  const int owners = nodes->topology().owners();
+std::int64_t CoreFile::State::wanted_round(const Striping& striping) const {
+  const int owners = nodes->topology().owners().count(striping.factor);
   const std::int64_t wanted =
       settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * owners;
-  return choose_round_bytes(stripe, owners, wanted, kMostRound);
+  return choose_round_bytes(striping.unit, owners, wanted, kMostRound);
 }
 
 }  // namespace forebay

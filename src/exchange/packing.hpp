@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "layout/layout.hpp"
+#include "layout/file_domains.hpp"
 
 namespace forebay {
 

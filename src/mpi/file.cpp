@@ -91,14 +91,17 @@ class FileHandle final : public CollectiveHandle {
     bytes = size;
     return outcome(error, "find the size of ");
   }
-  std::int64_t striping_unit() override {
+  Striping striping() override {
     MPI_Info info = MPI_INFO_NULL;
-    if (MPI_File_get_info(file_.get(), &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return 0;
+    if (MPI_File_get_info(file_.get(), &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return {0, 0};
     const Info owner(info);
-    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-    int found = 0;
-    MPI_Info_get(info, "striping_unit", MPI_MAX_INFO_VAL, value.data(), &found);
-    return found != 0 ? std::atoll(value.data()) : 0;
+    const auto number = [&](const char* key) {
+      std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+      int found = 0;
+      MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+      return found != 0 ? std::max(0LL, std::atoll(value.data())) : 0;
+    };
+    return {number("striping_unit"), number("striping_factor")};
   }
   Status set_size(std::int64_t bytes) override {
     return outcome(MPI_File_set_size(file_.get(), bytes), "set the size of ");

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cassert>
 
-#include "request/piece_buckets.hpp"
+#include "request/list_pieces.hpp"
 #include "request/piece_code.hpp"
+#include "request/round_index.hpp"
 
 namespace forebay {
 namespace {
@@ -42,7 +43,8 @@ PieceListCursor::PieceListCursor(PieceListPtr list, const PieceMapping& mapping,
   if (list_->pieces() == 0) return;
   hull_ = {file_of(map_, list_->begin()), file_of(map_, list_->end() - 1) + map_.element_bytes};
   alignment_ = alignment_of(map_, list_->bits());
-  if (!list_->ascending()) buckets_ = std::make_unique<PieceBuckets>(*list_, map_, hull_, index_bytes);
+  if (!list_->ascending())
+    index_ = std::make_unique<RoundIndex<ListPieces>>(hull_, index_bytes, *list_, map_);
   start(1);
 }
 
@@ -86,7 +88,7 @@ bool PieceListCursor::read_piece() {
 void PieceListCursor::start(std::int64_t round_bytes) {
   file_ = kNoOffset;
   if (hull_.empty()) return;
-  if (buckets_) return buckets_->start(round_bytes);
+  if (index_) return index_->start(round_bytes);
   at_ = list_->words();
   file_ = map_.base;
   stream_ = 0;
@@ -101,11 +103,11 @@ void PieceListCursor::start(std::int64_t round_bytes) {
 }
 
 std::int64_t PieceListCursor::peek() {
-  return buckets_ ? buckets_->peek() : file_;
+  return index_ ? index_->peek() : file_;
 }
 
 std::size_t PieceListCursor::take(std::int64_t limit, std::span<Run> out) {
-  if (buckets_) return buckets_->take(limit, out);
+  if (index_) return index_->take(limit, out);
   return list_->constant_length() != 0 ? take_ascending<true>(limit, out) : take_ascending<false>(limit, out);
 }
 

@@ -18,7 +18,9 @@ struct PieceMapping {
   std::int64_t record_stride_bytes = 0;
 };
 
-class PieceBuckets;
+class ListPieces;
+template <class Pieces>
+class RoundIndex;
 
 /// The runs of a piece list. An ascending list is walked as it is, and nothing is stored. Any other list is
 /// indexed by round, in as many passes as keep the index within `index_bytes`; within a round its runs come
@@ -54,7 +56,7 @@ class PieceListCursor final : public Cursor {
   std::int64_t index_bytes_;
   Extent hull_;
   std::int64_t alignment_ = 1;
-  std::unique_ptr<PieceBuckets> buckets_;  // for a list that does not ascend
+  std::unique_ptr<RoundIndex<ListPieces>> index_;  // for a list that does not ascend
 
   // An ascending walk: the rest of the current piece, and the words after it. file_ is kNoOffset when all are
   // taken.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "layout/file_domains.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -27,8 +28,8 @@ class CollectiveHandle {
   /// Independent operations on it. `descriptor`: of that file, to ask how much room is left; -1: none.
   virtual std::unique_ptr<Storage> storage(int descriptor) = 0;
   virtual Status size(std::int64_t& bytes) = 0;
-  /// The stripe that it knows of; 0: none.
-  virtual std::int64_t striping_unit() = 0;
+  /// What it knows of the file's stripes; 0 where it does not.
+  virtual Striping striping() = 0;
   // Collective:
   virtual Status set_size(std::int64_t bytes) = 0;
   virtual Status sync() = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "layout/file_domains.hpp"
 #include "ranks/communicator.hpp"
 
 namespace forebay {
@@ -14,8 +15,7 @@ namespace forebay {
 std::vector<int> spread_out(int ranks, int aggregators);
 
 /// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node
-/// sits on rail j, a communicator with one rank a node. Owner o of the file domains is the aggregator of rail
-/// o / nodes on node o % nodes, so that neighbouring stripes go to different nodes.
+/// sits on rail j, a communicator with one rank a node.
 struct Topology {
   std::unique_ptr<Communicator> node_comm;  ///< the ranks of this node
   std::unique_ptr<Communicator> rail_comm;  ///< on aggregators, when there are several nodes; rank in it = node
@@ -28,8 +28,7 @@ struct Topology {
   int aggregators = 1;        ///< a node; all ranks
   int rail = -1;              ///< -1: not an aggregator
 
-  int owners() const { return nodes * aggregators; }
-  int owner() const { return rail < 0 ? -1 : rail * nodes + node; }
+  OwnerSet owners() const { return {nodes, aggregators}; }
 };
 
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the

@@ -1,5 +1,4 @@
-// Marks, runs of marks, and packed messages, each against bit-by-bit references; layout against its
-// equations.
+// Marks, runs of marks, and packed messages, each against bit-by-bit references.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -8,7 +7,6 @@
 #include "exchange/dirty_map.hpp"
 #include "exchange/node_window.hpp"
 #include "exchange/packing.hpp"
-#include "layout/layout.hpp"
 
 namespace forebay {
 namespace {
@@ -90,7 +88,7 @@ TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
     for (std::int64_t at = 0; at < round;) {
       const std::int64_t next =
           std::min<std::int64_t>(round, at + 8 * (1 + static_cast<std::int64_t>(random() % 2000)));
-      if (random() % 2 == 0) segments.push_back({base + at, base + next, 0});
+      if (random() % 2 == 0) segments.push_back({base + at, base + next, {}});
       at = next;
     }
     std::vector<std::byte> window(static_cast<std::size_t>(round));
@@ -157,42 +155,6 @@ TEST(NodeWindow, MergeCountsTheUnionOfAllRanks) {
     EXPECT_EQ(windows[0].merge(trial % 2, begin, end, merged.data()), expected);
     for (NodeWindow& w : windows) w.clear(trial % 2);
     EXPECT_EQ(windows[0].merge(trial % 2, 0, kRound, merged.data()), 0) << "clear forgets everything";
-  }
-}
-
-TEST(Layout, EquationsAndSegments) {
-  std::mt19937 random(17);
-  for (int trial = 0; trial < 2000; ++trial) {
-    const std::int64_t stripe = 1 + static_cast<std::int64_t>(random() % 3000000);
-    const int owners = 1 + static_cast<int>(random() % 9);
-    const std::int64_t wanted = random() % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % 9000000);
-    const std::int64_t most = 4096 + static_cast<std::int64_t>(random() % 20000000);
-    const std::int64_t round = choose_round_bytes(stripe, owners, wanted, most);
-    ASSERT_GE(round, 4096);
-    ASSERT_EQ(round % 4096, 0);
-    ASSERT_LE(round, std::max<std::int64_t>(4096, most));
-    const Layout layout(stripe, round, owners);
-    const std::int64_t offset = static_cast<std::int64_t>(random()) * 1000;
-    // Equations 1 to 3 invert: the offset follows from owner, segment and displacement.
-    ASSERT_EQ((layout.segment(offset) * owners + layout.owner(offset)) * stripe + layout.displacement(offset),
-              offset);
-    const std::int64_t base = layout.round_begin(offset);
-    ASSERT_LE(base, offset);
-    ASSERT_GT(base + round, offset);
-    // A hull cuts the first and the last segment, and reaches no further than the round.
-    const std::int64_t begin = base - 1000 + static_cast<std::int64_t>(random() % 9000);
-    for (const Extent hull :
-         {Extent{0, kNoOffset}, Extent{begin, begin + static_cast<std::int64_t>(random() % 2000000)}}) {
-      std::int64_t at = std::max(base, hull.begin);
-      layout.for_each_segment(base, hull, [&](const Segment& s) {
-        ASSERT_EQ(s.begin, at);
-        ASSERT_GT(s.end, s.begin);
-        ASSERT_EQ(s.begin / stripe, (s.end - 1) / stripe);
-        ASSERT_EQ(s.owner, layout.owner(s.begin));
-        at = s.end;
-      });
-      ASSERT_EQ(at, std::max({base, hull.begin, std::min(base + round, hull.end)}));
-    }
   }
 }
 

@@ -49,6 +49,9 @@ struct Case {
   bool whole;
   int percent = 60;  // of the elements that a rank asks for
   int fail_node = -1;
+  std::int64_t block = 0;
+  std::vector<int> owning{};  // nodes; empty: all
+  bool by_turns = false;      // another one over a second window, a step of each at a time
 };
 
 void run_case(const Case& c, unsigned seed) {
@@ -57,7 +60,7 @@ void run_case(const Case& c, unsigned seed) {
   constexpr std::int64_t kBegin = 1004;
   constexpr int kReads = 3;
   const int total = c.nodes * c.ranks;
-  const Layout layout(c.stripe, c.round, c.nodes * c.aggregators);
+  const FileDomains domains({c.stripe}, c.round, {c.nodes, c.aggregators, c.owning}, c.block);
   std::vector<std::byte> file(kBegin + kElements * kWidth + 4096);
   std::mt19937 random(seed);
   for (auto& byte : file) byte = static_cast<std::byte>(random());
@@ -82,9 +85,14 @@ void run_case(const Case& c, unsigned seed) {
     }
   }
 
-  const NodeMemories memory(c.nodes, NodeWindow::bytes_needed(c.ranks, c.round));
-  std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
-  for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  const std::size_t windows = c.by_turns ? 2 : 1;
+  std::vector<NodeMemories> memory;
+  std::vector<std::vector<std::unique_ptr<ThreadRail::Shared>>> rails(windows);
+  for (auto& of_window : rails) {
+    memory.emplace_back(c.nodes, NodeWindow::bytes_needed(c.ranks, c.round));
+    for (int a = 0; a < c.aggregators; ++a)
+      of_window.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  }
   std::barrier agreement(total);  // stands for the reductions before and after
 
   std::vector<std::thread> threads;
@@ -95,35 +103,67 @@ void run_case(const Case& c, unsigned seed) {
       const auto me = static_cast<std::size_t>(t);
       const int node = t / c.ranks;
       const int local = t % c.ranks;
-      NodeWindow window(memory.of(node), c.ranks, local, c.round);
       MemoryStorage good(file, seed + static_cast<unsigned>(t), c.delay);
       FailingStorage bad;
-      FlushScratch scratch;
       Counters counters;
-      std::uint64_t sequence = 0;
-      std::unique_ptr<ThreadRail> rail;
       const bool fails = node == c.fail_node && local == 0;
-      Flush flush{window, layout, fails ? static_cast<Storage&>(bad) : good, counters, scratch, sequence};
-      if (local < c.aggregators) {
-        flush.aggregator = local;
-        if (c.nodes > 1) rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(local)], node);
+      struct Side {
+        std::unique_ptr<NodeWindow> window;
+        std::unique_ptr<ThreadRail> rail;
+        FlushScratch scratch;
+        std::uint64_t sequence = 0;
+        std::vector<std::byte> got;
+        std::unique_ptr<RunListCursor> cursor;
+        std::unique_ptr<SlowSink> sink;
+        std::unique_ptr<FetchRun> run;
+      };
+      std::vector<Side> sides(windows);
+      for (std::size_t i = 0; i < windows; ++i) {
+        sides[i].window = std::make_unique<NodeWindow>(memory[i].of(node), c.ranks, local, c.round);
+        if (local < c.aggregators && c.nodes > 1)
+          sides[i].rail = std::make_unique<ThreadRail>(*rails[i][static_cast<std::size_t>(local)], node);
       }
-      flush.rail = rail.get();
-      flush.node = node;
-      flush.nodes = c.nodes;
       for (std::size_t read = 0; read < kReads; ++read) {
         const std::vector<Run>& mine = runs[read][me];
-        std::vector<std::byte> got(mine.empty() ? 0 : static_cast<std::size_t>(mine.back().stream + kWidth));
-        RunListCursor cursor(mine);
-        SlowSink sink(got.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
-        const Get get{&cursor, &sink};
         agreement.arrive_and_wait();
-        FetchRun run(flush, {&get, 1}, 64);
-        const Status status = c.whole ? run.run_whole(hulls[read]) : run.run(hulls[read], 2);
-        outcome[me].update(status);
+        for (Side& side : sides) {
+          side.got.assign(mine.empty() ? 0 : static_cast<std::size_t>(mine.back().stream + kWidth),
+                          std::byte{0});
+          side.cursor = std::make_unique<RunListCursor>(mine);
+          side.sink =
+              std::make_unique<SlowSink>(side.got.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
+          const Get get{side.cursor.get(), side.sink.get()};
+          Flush flush{*side.window, domains,      fails ? static_cast<Storage&>(bad) : good,
+                      counters,     side.scratch, side.sequence};
+          if (local < c.aggregators) flush.aggregator = local;
+          flush.rail = side.rail.get();
+          flush.node = node;
+          flush.nodes = c.nodes;
+          side.run = std::make_unique<FetchRun>(flush, std::span(&get, 1), 64);
+          // By turns, the second one goes by marks.
+          if (c.whole && &side == sides.data()) {
+            side.run->begin_whole(hulls[read]);
+          } else {
+            side.run->begin(hulls[read], 2);
+          }
+        }
+        for (bool more = true; more;) {
+          more = false;
+          for (Side& side : sides) {
+            if (side.run == nullptr) continue;
+            if (side.run->step()) {
+              more = true;
+            } else {
+              outcome[me].update(side.run->status());
+              side.run.reset();
+            }
+          }
+        }
         agreement.arrive_and_wait();
-        for (const Run& r : mine) {
-          if (std::memcmp(got.data() + r.stream, file.data() + r.file, kWidth) != 0) ++wrong[me];
+        for (const Side& side : sides) {
+          for (const Run& r : mine) {
+            if (std::memcmp(side.got.data() + r.stream, file.data() + r.file, kWidth) != 0) ++wrong[me];
+          }
         }
       }
     });
@@ -162,6 +202,17 @@ TEST(FetchThreads, BetweenNodes) {
     run_case({3, 2, 2, 8192, 49152, 300, false, 10}, seed);
     run_case({2, 3, 2, 65536, 16384, 200, false, 1}, seed);
   }
+}
+
+TEST(FetchThreads, TwoWindowsStepByStep) {
+  run_case({1, 4, 2, 4096, 16384, 100, true, 60, -1, 0, {}, true}, 1);
+  run_case({1, 3, 2, 4096, 16384, 100, false, 5, -1, 0, {}, true}, 2);
+  run_case({2, 2, 2, 4096, 16384, 50, false, 30, -1, 0, {}, true}, 3);
+}
+
+TEST(FetchThreads, ContiguousDomainsOfSomeNodes) {
+  run_case({1, 3, 2, 4096, 16384, 50, true, 60, -1, 32768}, 1);
+  run_case({3, 2, 2, 4096, 16384, 50, false, 30, -1, 8192, {2, 1}}, 2);
 }
 
 TEST(FetchThreads, AnOwnerThatCannotReadHangsNobody) {

@@ -47,6 +47,10 @@ struct Case {
   std::int64_t round;
   int delay;
   int fail_node = -1;  // aggregator 0 of that node cannot write
+  std::int64_t block = 0;
+  std::vector<int> owning{};  // nodes; empty: all
+
+  FileDomains domains() const { return {{stripe}, round, {nodes, aggregators, owning}, block}; }
 };
 
 // Every rank puts the elements that a random draw gives it, in several flushes over one window; compares with
@@ -61,7 +65,7 @@ void run_case(const Case& c, unsigned seed) {
                                 Guesses::right, Guesses::right, Guesses::right, Guesses::right};
   constexpr int kFlushes = kGuesses.size();
   const int total = c.nodes * c.ranks;
-  const Layout layout(c.stripe, c.round, c.nodes * c.aggregators);
+  const FileDomains domains = c.domains();
   std::vector<std::byte> file(kBegin + kElements * kWidth + 4096, std::byte{0x11});
   std::vector<std::byte> expected = file;
 
@@ -69,7 +73,7 @@ void run_case(const Case& c, unsigned seed) {
       kFlushes, std::vector<std::vector<Run>>(static_cast<std::size_t>(total)));
   // All rounds use the same memory.
   const auto base_of = [&](std::size_t flush) {
-    return layout.round_begin(kBegin) + static_cast<std::int64_t>(flush % 4) * c.round;
+    return domains.round_begin(kBegin) + static_cast<std::int64_t>(flush % 4) * c.round;
   };
   std::vector<Extent> hulls(kFlushes, Extent{kNoOffset, 0});
   std::mt19937 random(seed);
@@ -83,7 +87,7 @@ void run_case(const Case& c, unsigned seed) {
       if (who == static_cast<unsigned>(total)) continue;
       if (kGuesses[flush] == Guesses::vain && e < 2000 * static_cast<std::int64_t>(who))
         continue;  // ranks that begin in different rounds
-      if (kGuesses[flush] == Guesses::right && layout.round_begin(kBegin + e * kWidth) != base_of(flush))
+      if (kGuesses[flush] == Guesses::right && domains.round_begin(kBegin + e * kWidth) != base_of(flush))
         continue;
       const Run run{kBegin + e * kWidth, (static_cast<std::int64_t>(flush) * kElements + e) * kWidth, kWidth};
       runs[flush][who].push_back(run);
@@ -118,7 +122,7 @@ void run_case(const Case& c, unsigned seed) {
         RunListCursor cursor(runs[flush][static_cast<std::size_t>(t)]);
         SlowSource source(data.data(), seed * 31 + static_cast<unsigned>(t), c.delay);
         const Put put{&cursor, &source};
-        Flush f{window, layout, storage, counters[static_cast<std::size_t>(t)], scratch, sequence};
+        Flush f{window, domains, storage, counters[static_cast<std::size_t>(t)], scratch, sequence};
         f.rail = rail.get();
         f.node = node;
         f.nodes = c.nodes;
@@ -129,7 +133,7 @@ void run_case(const Case& c, unsigned seed) {
         const bool guessed = kGuesses[flush] == Guesses::right;
         if (guessed) run.guess(base_of(flush), 2, true);
         if (kGuesses[flush] == Guesses::vain && local == c.ranks - 1)
-          run.guess(layout.round_begin(cursor.hull().begin), 2, true);
+          run.guess(domains.round_begin(cursor.hull().begin), 2, true);
         agreement.arrive_and_wait();
         outcome[static_cast<std::size_t>(t)].update(guessed ? run.run_guessed(base_of(flush), hulls[flush])
                                                             : run.run(kBegin, 2));
@@ -155,6 +159,124 @@ void run_case(const Case& c, unsigned seed) {
   for (std::size_t i = 0; i < file.size(); ++i) {
     ASSERT_EQ(file[i], expected[i]) << "byte " << i << ", seed " << seed;
   }
+}
+
+// Two flushes over two windows, of which each rank's one thread takes steps by turns; what is put lives as
+// long as the runs alone.
+void run_by_turns(const Case& c, unsigned seed) {
+  constexpr std::int64_t kWidth = 4;
+  constexpr std::int64_t kElements = 20000;
+  const int total = c.nodes * c.ranks;
+  const FileDomains domains = c.domains();
+
+  struct Window {
+    std::vector<std::byte> data, file, expected;
+    std::vector<std::vector<Run>> runs;
+    std::unique_ptr<NodeMemories> memory;
+    std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
+  };
+  struct Mine {
+    Mine(std::vector<Run> runs, const std::byte* data, unsigned seed, int delay)
+        : cursor(std::move(runs)), source(data, seed, delay) {}
+    RunListCursor cursor;
+    SlowSource source;
+  };
+  std::mt19937 random(seed);
+  std::array<Window, 2> windows;
+  for (Window& w : windows) {
+    const std::int64_t elements = &w == windows.data() ? kElements : kElements / 3;  // not as many rounds
+    w.data.resize(static_cast<std::size_t>(elements * kWidth));
+    for (auto& byte : w.data) byte = static_cast<std::byte>(random());
+    w.file.assign(w.data.size(), std::byte{0x11});
+    w.expected = w.file;
+    w.runs.resize(static_cast<std::size_t>(total));
+    for (std::int64_t at = 0; at < elements * kWidth; at += kWidth) {
+      const std::size_t who = random() % (static_cast<unsigned>(total) + 1);
+      if (who == w.runs.size()) continue;  // nobody
+      w.runs[who].push_back({at, at, kWidth});
+      std::memcpy(w.expected.data() + at, w.data.data() + at, kWidth);
+    }
+    w.memory = std::make_unique<NodeMemories>(c.nodes, NodeWindow::bytes_needed(c.ranks, c.round));
+    for (int a = 0; a < c.aggregators; ++a) w.rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  }
+
+  std::vector<std::thread> threads;
+  std::vector<std::array<int, 2>> steps(static_cast<std::size_t>(total));
+  for (int t = 0; t < total; ++t) {
+    threads.emplace_back([&, t] {
+      const int node = t / c.ranks;
+      const int local = t % c.ranks;
+      struct State {
+        std::unique_ptr<NodeWindow> window;
+        std::unique_ptr<MemoryStorage> storage;
+        std::unique_ptr<ThreadRail> rail;
+        FlushScratch scratch;
+        Counters counters;
+        std::uint64_t sequence = 0;
+        std::unique_ptr<FlushRun> run;
+      };
+      std::array<State, 2> states;
+      for (std::size_t i = 0; i < 2; ++i) {
+        State& s = states[i];
+        s.window = std::make_unique<NodeWindow>(windows[i].memory->of(node), c.ranks, local, c.round);
+        s.storage =
+            std::make_unique<MemoryStorage>(windows[i].file, seed + static_cast<unsigned>(t), c.delay);
+        Flush f{*s.window, domains, *s.storage, s.counters, s.scratch, s.sequence};
+        f.node = node;
+        f.nodes = c.nodes;
+        if (local < c.aggregators) {
+          f.aggregator = local;
+          if (c.nodes > 1)
+            s.rail = std::make_unique<ThreadRail>(*windows[i].rails[static_cast<std::size_t>(local)], node);
+        }
+        f.rail = s.rail.get();
+        const auto mine =
+            std::make_shared<Mine>(windows[i].runs[static_cast<std::size_t>(t)], windows[i].data.data(),
+                                   seed + static_cast<unsigned>(t), c.delay);
+        const Put put{&mine->cursor, &mine->source};
+        s.run = std::make_unique<FlushRun>(f, std::span(&put, 1), mine);
+        s.run->begin(0, 2);
+      }
+      for (bool more = true; more;) {
+        more = false;
+        for (std::size_t i = 0; i < 2; ++i) {
+          State& s = states[i];
+          if (s.run == nullptr) continue;
+          ++steps[static_cast<std::size_t>(t)][i];
+          if (s.run->step()) {
+            more = true;
+          } else {
+            EXPECT_TRUE(s.run->status().ok()) << s.run->status().message();
+            s.run.reset();
+          }
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(windows[i].file == windows[i].expected) << "window " << i << ", seed " << seed;
+    const auto rounds = static_cast<int>((std::ssize(windows[i].file) + c.round - 1) / c.round);
+    for (const auto& count : steps) EXPECT_EQ(count[i], rounds);
+  }
+}
+
+TEST(FlushThreads, TwoWindowsStepByStep) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    run_by_turns({1, 4, 2, 4096, 8192, 100}, seed);
+    run_by_turns({3, 2, 1, 4096, 12288, 50}, seed);
+    run_by_turns({2, 3, 2, 4096, 16384, 100}, seed);
+  }
+}
+
+TEST(FlushThreads, ContiguousDomains) {
+  run_case({1, 4, 2, 4096, 16384, 50, -1, 65536}, 30);
+  run_case({2, 3, 2, 4096, 16384, 50, -1, 8192}, 31);
+}
+
+TEST(FlushThreads, SomeNodesOwnTheFile) {
+  run_case({3, 2, 2, 4096, 16384, 50, -1, 0, {1}}, 40);
+  run_case({4, 2, 1, 5000, 16384, 0, -1, 0, {3, 0}}, 41);
 }
 
 TEST(Guess, WrongOnesMakeItRarer) {

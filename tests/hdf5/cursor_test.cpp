@@ -292,7 +292,41 @@ TEST(PairCursor, MorePointsThanOneIndexHolds) {
   pair.element = 2;
   ASSERT_NO_FATAL_FAILURE(compare(pair, 40'000, rng));
   // More rounds than are counted one by one.
-  ASSERT_NO_FATAL_FAILURE(compare(pair, 16, rng));
+  ASSERT_NO_FATAL_FAILURE(compare(pair, 4, rng));
+}
+
+TEST(PairCursor, MorePointsInARoundThanOneIndexHolds) {
+  Rng rng(7);
+  const hsize_t points = 560'000;
+  std::vector<hsize_t> linear(points);
+  for (hsize_t i = 0; i < points; ++i) linear[i] = i;
+  std::shuffle(linear.begin(), linear.end(), rng);
+  const Space file({points});
+  ASSERT_GE(H5Sselect_elements(file.id, H5S_SELECT_SET, points, linear.data()), 0);
+  const Space memory({points});
+  Pair pair;
+  pair.file_space = file.id;
+  pair.memory_space = memory.id;
+  pair.file = 1234;
+  pair.stream = -5;
+  pair.element = 2;
+  ASSERT_NO_FATAL_FAILURE(compare(pair, 600'000, rng));
+}
+
+TEST(PairCursor, PointsFarApart) {
+  Rng rng(8);
+  const hsize_t total = hsize_t{1} << 37;
+  std::vector<hsize_t> linear(3000);
+  for (hsize_t& at : linear) at = static_cast<hsize_t>(pick(rng, 0, static_cast<std::int64_t>(total) - 1));
+  for (std::size_t i = 1; i < linear.size(); i += 3) linear[i] = linear[i - 1] ^ 3;  // some in one round
+  const Space file({total});
+  ASSERT_GE(H5Sselect_elements(file.id, H5S_SELECT_SET, linear.size(), linear.data()), 0);
+  const Space memory({linear.size()});
+  Pair pair;
+  pair.file_space = file.id;
+  pair.memory_space = memory.id;
+  pair.element = 4;
+  ASSERT_NO_FATAL_FAILURE(compare(pair, 4096, rng));
 }
 
 TEST(PairCursor, SelectionsMovedByAnOffset) {

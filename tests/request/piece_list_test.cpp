@@ -3,8 +3,9 @@
 #include "request/piece_list.hpp"
 
 #include "reference.hpp"
-#include "request/piece_buckets.hpp"
+#include "request/list_pieces.hpp"
 #include "request/piece_cursor.hpp"
+#include "request/round_index.hpp"
 
 namespace forebay::test {
 namespace {
@@ -158,13 +159,13 @@ TEST(PieceList, ManyPassesStayWithinTheBound) {
     walk.max_batch = 200;
     check_cursor(cursor, moves, walk, random);
     if (list->ascending() || map.record_elements != 0) continue;
-    PieceBuckets buckets(*list, map, cursor.hull(), 4096);
-    buckets.start(walk.round_bytes);
+    RoundIndex<ListPieces> index(cursor.hull(), 4096, *list, map);
+    index.start(walk.round_bytes);
     Runs out(100);
-    while (buckets.take(kNoOffset, out) != 0) {
+    while (index.take(kNoOffset, out) != 0) {
     }
     // A round that does not fit is walked by one block of the list at a time.
-    EXPECT_LE(buckets.peak_bytes(), 4096 + 2 * PieceList::block_pieces * sizeof(forebay::Run));
+    EXPECT_LE(index.peak_bytes(), 4096 + 2 * PieceList::block_pieces * sizeof(forebay::Run));
   }
 }
 
@@ -176,22 +177,22 @@ TEST(PieceList, ARoundLargerThanTheIndex) {
     for (std::int64_t i = 5000; i > 0; --i) pieces.push_back({i * 8, longest == 1 ? 1 : random(1, longest)});
     const PieceListPtr list = build(pieces);
     const PieceMapping map{10, 4};
-    PieceBuckets buckets(*list, map, PieceListCursor(list, map).hull(), 4096);
+    RoundIndex<ListPieces> index(PieceListCursor(list, map).hull(), 4096, *list, map);
     for (const std::int64_t round_bytes : {1 << 30, 40000, 1000, 7}) {
       PieceListCursor cursor(list, map, 4096);
       Walk walk{round_bytes, false, 300, true};
       check_cursor(cursor, moves_of(pieces, map), walk, random);
-      buckets.start(round_bytes);
-      const std::int64_t before = buckets.scans();
+      index.start(round_bytes);
+      const std::int64_t before = index.scans();
       Runs out(100);
-      while (buckets.take(kNoOffset, out) != 0) {
+      while (index.take(kNoOffset, out) != 0) {
       }
       if (round_bytes < 40000) {
-        EXPECT_GT(buckets.scans() - before, 10);
-        EXPECT_LE(buckets.peak_bytes(), 4096 + PieceList::block_pieces * 2 * sizeof(forebay::Run));
+        EXPECT_GT(index.scans() - before, 10);
+        EXPECT_LE(index.peak_bytes(), 4096 + PieceList::block_pieces * 2 * sizeof(forebay::Run));
       }
     }
-    EXPECT_GT(buckets.peak_bytes(), 4096u);
+    EXPECT_GT(index.peak_bytes(), 4096u);
   }
 }
 
@@ -204,12 +205,12 @@ TEST(PieceList, AnIndexStaysWithinItsBound) {
   const PieceListPtr list = build(pieces);
   ASSERT_FALSE(list->ascending());
   const PieceMapping map{64, 4};
-  PieceBuckets buckets(*list, map, PieceListCursor(list, map).hull(), 65536);
-  buckets.start(1000);
+  RoundIndex<ListPieces> index(PieceListCursor(list, map).hull(), 65536, *list, map);
+  index.start(1000);
   Runs out(512);
   std::int64_t taken = 0;
   std::int64_t round = 0;
-  while (const std::size_t n = buckets.take(kNoOffset, out)) {
+  while (const std::size_t n = index.take(kNoOffset, out)) {
     for (std::size_t i = 0; i < n; ++i) {
       ASSERT_GE(out[i].file / 1000, round);
       round = out[i].file / 1000;
@@ -220,8 +221,29 @@ TEST(PieceList, AnIndexStaysWithinItsBound) {
     taken += static_cast<std::int64_t>(n);
   }
   EXPECT_GE(taken, count);
-  EXPECT_LE(buckets.peak_bytes(), 65536u);
-  EXPECT_GE(buckets.scans(), count * 12 / 65536);
+  EXPECT_LE(index.peak_bytes(), 65536u);
+  EXPECT_GE(index.scans(), count * 12 / 65536);
+}
+
+// So far apart that their rounds cannot be counted one by one: a walk to count them and one to sort them.
+TEST(PieceList, FewPiecesInVeryManyRounds) {
+  Random random(test_seed() + 9);
+  Pieces pieces;
+  for (std::int64_t i = 40; i > 0; --i) {
+    pieces.push_back({i << 33, random(1, 30)});
+    pieces.push_back({(i << 33) + random(-3, 3), random(1, 4)});  // some overlap
+  }
+  const PieceListPtr list = build(pieces);
+  const PieceMapping map{7, 3};
+  PieceListCursor cursor(list, map, 4096);
+  check_cursor(cursor, moves_of(pieces, map), {50, false, 5, true}, random);
+  RoundIndex<ListPieces> index(cursor.hull(), 4096, *list, map);
+  index.start(500);
+  Runs out(100);
+  while (index.take(kNoOffset, out) != 0) {
+  }
+  EXPECT_LE(index.scans(), 4);
+  EXPECT_LE(index.peak_bytes(), 4096u);
 }
 
 TEST(PieceList, EscapesAndLengths) {

@@ -1,0 +1,37 @@
+// Choosing how many owners there are, and how large a round is.
+#include "layout/file_domains.hpp"
+
+namespace forebay {
+
+// Owners and stripes both go by turns. So where one of the two numbers divides the other, a storage target's
+// stripes have as few owners as can be: one, or each of a few its own targets. That is worth some owners, but
+// not more than half of them: with 6 of them and 7 targets only one owner would be left.
+int OwnerSet::count(std::int64_t factor) const {
+  const int most = (owning.empty() ? nodes : static_cast<int>(owning.size())) * rails;
+  if (factor <= 0) return most;
+  if (factor <= most) return static_cast<int>(most / factor * factor);
+  for (int owners = most; 2 * owners >= most; --owners) {
+    if (factor % owners == 0) return owners;
+  }
+  return most;
+}
+
+std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted, std::int64_t most) {
+  constexpr std::int64_t page = 4096;
+  // Below that the barrier of a round shows; above, the pages that every rank touches for the first time.
+  constexpr std::int64_t least = std::int64_t{1} << 20;
+  most = std::max(page, most / page * page);
+  std::int64_t size = wanted > 0 ? wanted : std::max(stripe * owners, least);
+  size = std::min(size, most);
+  if (size >= stripe) {
+    // Whole stripes, and a page multiple also for odd stripes: take as many stripes as keep both.
+    std::int64_t step = stripe;
+    while (step % page != 0) step += step;
+    return step <= size ? size / step * step : std::max(page, size / page * page);
+  }
+  // A part of a stripe: equal parts waste no round on a remainder.
+  const std::int64_t parts = (stripe + size - 1) / size;
+  return std::max(page, ((stripe + parts - 1) / parts + page - 1) / page * page);
+}
+
+}  // namespace forebay
