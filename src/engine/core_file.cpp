@@ -22,10 +22,7 @@
 namespace forebay {
 namespace {
 
-// What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
-// know follows.
-enum Agreed : std::size_t { kFirst, kEnd, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
-static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
+static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 
 }  // namespace
@@ -61,7 +58,7 @@ void CoreFile::State::discard(std::span<const Put> puts) {
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   State& s = *state_;
   const mpi::CollectiveCall call(about("collective write"));
-  if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
+  if (agree_max.size() > Agreement::kMostMaxima) return {Code::internal, "too many values to agree on"};
   ++s.counters.collective_flushes;
   std::vector<Put> live;
   Status mine;
@@ -186,47 +183,46 @@ bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::
 // The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
 Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
                                        std::span<std::int64_t> agree_max) {
-  // One message: where the first byte lies, how runs are aligned, whether all is well, what everybody
-  // guessed, and what the caller wants to know. Under MPI_MIN the complement of a value turns a maximum into
-  // a minimum.
-  std::array<std::int64_t, kAgreed + kMostAgreed> agreed{};
-  agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = kNoOffset;
-  agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
-  std::int64_t end = 0;
+  Extent hull{kNoOffset, 0};
+  std::int64_t alignment = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
   for (const Put& put : puts) {
-    const Extent hull = put.cursor->hull();
-    agreed[kFirst] = std::min(agreed[kFirst], hull.begin);
-    agreed[kAlignment] = std::min(agreed[kAlignment], put.cursor->alignment());
-    end = std::max(end, hull.end);
+    const Extent each = put.cursor->hull();
+    hull = {std::min(hull.begin, each.begin), std::max(hull.end, each.end)};
+    alignment = std::min(alignment, put.cursor->alignment());
   }
-  agreed[kEnd] = ~end;
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[kAgreed + i] = ~agree_max[i];
-
   WindowUse use(*this);
   std::optional<FlushRun> run;
   if (use.get() != nullptr) run.emplace(flush_over(*use.get()), puts);
   const int shift = guess.shift();
   const bool guessing = run && guess.worth_it();
+  // Ranks with data say where their round begins; -1 is a rank that could not guess.
+  std::int64_t least_base = kNoOffset, most_base = ~kNoOffset;
   if (guessing) {
-    const std::int64_t base = puts.empty() ? 0 : layout.round_begin(agreed[kFirst]);
-    if (end > base + layout.round_bytes() || agreed[kAlignment] < std::int64_t{1} << shift) {
-      agreed[kGuess] = -1;  // no
+    const std::int64_t base = puts.empty() ? 0 : layout.round_begin(hull.begin);
+    if (hull.end > base + layout.round_bytes() || alignment < std::int64_t{1} << shift) {
+      least_base = -1;
     } else {
       run->guess(base, shift);
-      if (!puts.empty()) agreed[kGuess] = base, agreed[kGuessMax] = ~base;
+      if (!puts.empty()) least_base = most_base = base;
     }
   }
-  agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;
+  Agreement agreed;
+  const auto first = agreed.minimum(hull.begin);
+  const auto end = agreed.maximum(hull.end);
+  const auto least_alignment = agreed.minimum(alignment);
+  const auto well = agreed.all(mine.ok() && (!run || run->status().ok()));
+  const auto from = agreed.minimum(least_base);
+  const auto to = agreed.maximum(most_base);
+  agreed.maxima(agree_max);
   {
     const StageTimer timer(counters, Stage::agree);
-    use.agree({agreed.data(), kAgreed + agree_max.size()});
+    use.agree(agreed);
   }
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[kAgreed + i];
 
-  bool all_well = agreed[kWell] == 0;
-  if (agreed[kFirst] != kNoOffset) {
-    const bool guessed = guessing && agreed[kGuess] >= 0 && agreed[kGuess] == ~agreed[kGuessMax];
-    const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
+  bool all_well = agreed[well];
+  if (agreed[first] != kNoOffset) {
+    const bool guessed = guessing && agreed[from] >= 0 && agreed[from] == agreed[to];
+    const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[least_alignment]));
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = use.settle();
     if (flushed.ok() && use.moved()) {
@@ -234,8 +230,8 @@ Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
       run.emplace(flush_over(*use.get()), puts);
     }
     if (flushed.ok()) {
-      flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
-                                        : run->run(agreed[kFirst], agreed_shift);
+      flushed = guessed && !use.moved() ? run->run_guessed(agreed[from], {agreed[first], agreed[end]})
+                                        : run->run(agreed[first], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
@@ -266,6 +262,21 @@ void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   mpi::CollectiveCall::all_have_come();
+}
+
+void CoreFile::State::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
+  agree(agreement.least(), agreement.sums(), meanwhile);
+  agreement.reduced();
+}
+
+Status CoreFile::State::outcome(const Status& mine) {
+  Agreement agreed;
+  const auto well = agreed.all(mine.ok());
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree(agreed);
+  }
+  return agreed[well] ? Status{} : spread_failure(comm.get(), mine);
 }
 
 Flush CoreFile::State::flush_over(Window& window) {

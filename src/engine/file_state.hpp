@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/counters.hpp"
+#include "engine/agreement.hpp"
 #include "engine/bypass.hpp"
 #include "engine/core_file.hpp"
 #include "engine/guess.hpp"
@@ -27,7 +28,6 @@
 namespace forebay {
 
 inline constexpr std::int64_t kDefaultStripe = 512 << 10;
-inline constexpr std::size_t kMostAgreed = 8;  ///< values that a caller may have agreed on
 
 struct CoreFile::State {
   FileOptions options;
@@ -91,6 +91,9 @@ struct CoreFile::State {
   /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
   void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
              const std::function<void()>& meanwhile = nullptr);
+  void agree(Agreement& agreement, const std::function<void()>& meanwhile = nullptr);
+  /// Collective: how all ranks have done, where `mine` is how this one has.
+  Status outcome(const Status& mine);
 
   // write_behind.cpp
   /// Collective: keeps all ranks' puts in their pools, or flushes these and what is in the pools. `flush`:
@@ -119,9 +122,6 @@ struct CoreFile::State {
   Status start_keeping();
 
  private:
-  struct Agreement;
-  Agreement agree_on_keeping(WindowUse& use, std::span<const Put> puts, const Status& mine, bool keeps,
-                             std::span<std::int64_t> agree_max);
   Status run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift);
   Status flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, Status mine);
 };

@@ -24,36 +24,32 @@ constexpr std::int64_t kLongOnLocal = 4 << 10;
 
 Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine,
                                           std::span<std::int64_t> agree_max, When when) {
-  // As the least of each value.
-  enum : std::size_t { kWell, kSmall, kKept, kOwn };
-  static_assert(kOwn + kMostAgreed <= NodeWindow::kMostAgreed);
-  std::array<std::int64_t, kOwn + kMostAgreed> values{};
   std::int64_t bytes = 0;
   for (const Put& put : puts) {
     const std::int64_t each = put.cursor->bytes();
     bytes = each < 0 || bytes < 0 ? -1 : bytes + each;
   }
-  values[kWell] = mine.ok() ? 0 : -1;
-  values[kSmall] = when == When::as_the_mode_says && !twice() && on_node->small(bytes) ? 0 : -1;
-  values[kKept] = ~on_node->segments.kept();
-  for (std::size_t i = 0; i < agree_max.size(); ++i) values[kOwn + i] = ~agree_max[i];
+  Agreement agreed;
+  const auto well = agreed.all(mine.ok());
+  const auto small = agreed.all(when == When::as_the_mode_says && !twice() && on_node->small(bytes));
+  const auto kept = agreed.maximum(on_node->segments.kept());
+  agreed.maxima(agree_max);
   {
     const StageTimer timer(counters, Stage::agree);
-    agree({values.data(), kOwn + agree_max.size()});
+    agree(agreed);
   }
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kOwn + i];
   on_node->resting = false;
 
   // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
   // by itself, where a dataset shrinks or is copied.
   const bool several = nodes->topology().nodes > 1;
-  if (several && ~values[kKept] != 0) {
+  if (several && agreed[kept] != 0) {
     if (Status older = flush_segments(); !older.ok()) return older;
   }
 
   // All have entered: what is put now comes after whatever they did before. And all leave together, so that
   // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
-  if (!several && values[kWell] == 0 && values[kSmall] == 0) {
+  if (!several && agreed[well] && agreed[small]) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
@@ -64,10 +60,7 @@ Status CoreFile::State::write_all_on_node(std::span<const Put> puts, Status mine
         mine.update({Code::no_memory, "no memory for a collective write to " + options.path});
       }
     }
-    std::int64_t well = mine.ok() ? 0 : -1;
-    const StageTimer timer(counters, Stage::agree);
-    agree({&well, 1});
-    return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+    return outcome(mine);
   }
   std::vector<Put> rest;
   try {
@@ -160,14 +153,15 @@ Status CoreFile::State::flush_segments() {
 Status CoreFile::State::flush_node() {
   on_node->flushed();
   on_node->segments.written_past();
-  std::int64_t kept = ~on_node->segments.kept();
+  Agreement agreed;
+  const auto kept = agreed.maximum(on_node->segments.kept());
   {
     const StageTimer timer(counters, Stage::agree);
-    agree({&kept, 1});
+    agree(agreed);
   }
   on_node->resting = false;
   // Each knows of what it put itself.
-  if (~kept == 0) return {};
+  if (agreed[kept] == 0) return {};
   return flush_segments();
 }
 

@@ -95,23 +95,23 @@ Status CoreFile::read_all(std::span<const Get> gets) {
 // In a file that nobody can write, a rank reads its long runs before it waits for the others, and where all
 // have nothing but these, there is no second meeting.
 Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<const Get> direct, Status mine) {
-  enum : std::size_t { kFirst, kEnd, kAlignment, kKept, kWell, kAgreed };
   const bool nobody_writes = (options.amode & MPI_MODE_RDONLY) != 0;
-  std::array<std::int64_t, kAgreed> agreed{};  // the least of each
-  agreed[kFirst] = kNoOffset;
-  agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
-  std::int64_t end = 0;
-  std::int64_t bytes = 0;  // of all ranks
+  Extent mine_only{kNoOffset, 0};
+  std::int64_t alignment = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
+  std::int64_t bytes = 0;
   for (const Get& get : gets) {
-    const Extent hull = get.cursor->hull();
-    agreed[kFirst] = std::min(agreed[kFirst], hull.begin);
-    agreed[kAlignment] = std::min(agreed[kAlignment], get.cursor->alignment());
-    end = std::max(end, hull.end);
+    const Extent each = get.cursor->hull();
+    mine_only = {std::min(mine_only.begin, each.begin), std::max(mine_only.end, each.end)};
+    alignment = std::min(alignment, get.cursor->alignment());
     bytes += std::max<std::int64_t>(0, get.cursor->bytes());
   }
-  agreed[kEnd] = ~end;
-  agreed[kKept] = on_node ? ~on_node->segments.kept() : ~std::int64_t{0};
-  agreed[kWell] = mine.ok() ? 0 : -1;
+  Agreement agreed;
+  const auto first = agreed.minimum(mine_only.begin);
+  const auto end = agreed.maximum(mine_only.end);
+  const auto least_alignment = agreed.minimum(alignment);
+  const auto kept = agreed.maximum(on_node ? on_node->segments.kept() : 0);
+  const auto well = agreed.all(mine.ok());
+  agreed.sum(bytes);
   const auto read_direct = [&]() noexcept {
     const StageTimer timer(counters, Stage::read);
     try {
@@ -128,38 +128,36 @@ Status CoreFile::State::fetch_together(std::span<const Get> gets, std::span<cons
     if (nobody_writes) {
       double& reading = counters.seconds[static_cast<std::size_t>(Stage::read)];
       const double before = reading;
-      use->agree(agreed, {&bytes, 1}, read_direct);
+      use->agree(agreed, read_direct);
       counters.seconds[static_cast<std::size_t>(Stage::agree)] -= reading - before;
     } else {
-      use->agree(agreed, {&bytes, 1});
+      use->agree(agreed);
     }
   }
-  if (nobody_writes && agreed[kFirst] == kNoOffset && agreed[kWell] == 0) return mine;
+  if (nobody_writes && agreed[first] == kNoOffset && agreed[well]) return mine;
   if (on_node) on_node->resting = false;
-  if (~agreed[kKept] != 0) {
+  if (agreed[kept] != 0) {
     use.reset();  // a flush has a use of its own
     mine.update(flush_segments());
     use.emplace(*this);
-    use->agree({});
+    Agreement once_more;
+    use->agree(once_more);
   }
 
   if (!nobody_writes) read_direct();
   Status windowed_now;
-  if (agreed[kFirst] != kNoOffset) windowed_now = use->settle();
-  if (agreed[kFirst] != kNoOffset && windowed_now.ok()) {
-    const Extent hull{agreed[kFirst], ~agreed[kEnd]};
+  if (agreed[first] != kNoOffset) windowed_now = use->settle();
+  if (agreed[first] != kNoOffset && windowed_now.ok()) {
+    const Extent hull{agreed[first], agreed[end]};
     FetchRun run(flush_over(*use->get()), gets, file.local() ? kGapOnLocal : kGap);
-    if (nodes->topology().nodes == 1 && bytes >= hull.size() / kSparse) {
+    if (nodes->topology().nodes == 1 && agreed.sum() >= hull.size() / kSparse) {
       mine.update(run.run_whole(hull));
     } else {
-      mine.update(run.run(hull, std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]))));
+      mine.update(run.run(hull, std::countr_zero(static_cast<std::uint64_t>(agreed[least_alignment]))));
     }
   }
   mine.update(std::move(windowed_now));
-  const StageTimer timer(counters, Stage::agree);
-  std::int64_t well = mine.ok() ? 0 : -1;
-  agree({&well, 1});
-  return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+  return outcome(mine);
 }
 
 }  // namespace forebay

@@ -42,14 +42,10 @@ void CoreFile::State::WindowUse::leave() {
   window_ = nullptr;
 }
 
-void CoreFile::State::WindowUse::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
-                                       const std::function<void()>& meanwhile) {
-  std::array<std::int64_t, NodeWindow::kMostAgreed> values{};
-  std::copy(least.begin(), least.end(), values.begin());
-  values[least.size()] = window_ != nullptr ? 0 : -1;
-  file_.agree({values.data(), least.size() + 1}, sums, meanwhile);
-  std::copy_n(values.begin(), least.size(), least.begin());
-  all_ = values[least.size()] == 0;
+void CoreFile::State::WindowUse::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
+  const Agreement::All have_it = agreement.all(window_ != nullptr);
+  file_.agree(agreement, meanwhile);
+  all_ = agreement[have_it];
 }
 
 Status CoreFile::State::WindowUse::settle() {

@@ -23,8 +23,7 @@ class CoreFile::State::WindowUse {
   Window* get() const { return window_; }
 
   /// Collective: State::agree, and whether all ranks have the window. Once.
-  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
-             const std::function<void()>& meanwhile = nullptr);
+  void agree(Agreement& agreement, const std::function<void()>& meanwhile = nullptr);
 
   /// Collective, after agree(), where a window is needed: on success all ranks have one; it may be another
   /// than before. What was scattered into that is lost.

@@ -21,19 +21,6 @@
 namespace forebay {
 namespace {
 
-// As the least of each value, like those of a strict flush.
-enum Agreed : std::size_t {
-  kFirst,
-  kEnd,
-  kHeldFirst,
-  kHeldEnd,
-  kAlignment,
-  kWell,
-  kKeep,
-  kTogether,
-  kAgreed
-};
-static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
 constexpr std::int64_t kMostAlignment = 4096;
 constexpr std::size_t kMostExtents = 4096;  // of the calls that are kept
 constexpr int kMostRest = 64;
@@ -189,54 +176,6 @@ class WriteBehind::InUse {
 
 // ---- collective ----
 
-struct CoreFile::State::Agreement {
-  Extent fresh;  ///< all ranks' puts of this call
-  Extent held;   ///< what all ranks keep from earlier ones
-  int shift = 0;
-  bool well = false;
-  bool keep = false;
-  bool all_together = false;  ///< nobody keeps independent puts
-};
-
-CoreFile::State::Agreement CoreFile::State::agree_on_keeping(WindowUse& use, std::span<const Put> puts,
-                                                             const Status& mine, bool keeps,
-                                                             std::span<std::int64_t> agree_max) {
-  const StageTimer timer(counters, Stage::agree);
-  std::array<std::int64_t, kAgreed + kMostAgreed> values{};
-  Extent fresh{kNoOffset, 0};
-  Extent held{kNoOffset, 0};
-  std::int64_t alignment = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
-  for (const Put& put : puts) {
-    const Extent hull = put.cursor->hull();
-    fresh = {std::min(fresh.begin, hull.begin), std::max(fresh.end, hull.end)};
-    alignment = std::min(alignment, put.cursor->alignment());
-  }
-  if (!behind->pool.empty()) {
-    held = behind->pool.hull();
-    alignment = std::min(alignment, behind->pool.alignment());
-  }
-  values[kFirst] = fresh.begin;
-  values[kEnd] = ~fresh.end;
-  values[kHeldFirst] = held.begin;
-  values[kHeldEnd] = ~held.end;
-  values[kAlignment] = alignment;
-  values[kWell] = mine.ok() ? 0 : -1;
-  values[kKeep] = keeps ? 0 : -1;
-  values[kTogether] = behind->alone ? -1 : 0;
-  for (std::size_t i = 0; i < agree_max.size(); ++i) values[kAgreed + i] = ~agree_max[i];
-  use.agree({values.data(), kAgreed + agree_max.size()});
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~values[kAgreed + i];
-
-  Agreement agreed;
-  agreed.fresh = {values[kFirst], ~values[kEnd]};
-  agreed.held = {values[kHeldFirst], ~values[kHeldEnd]};
-  agreed.shift = std::countr_zero(static_cast<std::uint64_t>(values[kAlignment]));
-  agreed.well = values[kWell] == 0;
-  agreed.keep = agreed.well && values[kKeep] == 0;
-  agreed.all_together = values[kTogether] == 0;
-  return agreed;
-}
-
 // One flush and its outcome on all ranks, which have met before and meet at its end.
 Status CoreFile::State::run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull,
                                   int shift) {
@@ -248,12 +187,7 @@ Status CoreFile::State::run_flush(WindowUse& use, std::span<const Put> puts, Sta
     }
     mine.update(std::move(windowed_now));
   }
-  std::int64_t well = mine.ok() ? 0 : -1;
-  {
-    const StageTimer timer(counters, Stage::agree);
-    agree({&well, 1});
-  }
-  return well == 0 ? Status{} : spread_failure(comm.get(), mine);
+  return outcome(mine);
 }
 
 Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
@@ -277,15 +211,42 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
     }
   }
   WindowUse use(*this);
-  const Agreement agreed = agree_on_keeping(use, puts, mine, keeps, agree_max);
+  Extent fresh{kNoOffset, 0};  // this rank's puts of this call
+  Extent held{kNoOffset, 0};   // what it keeps from earlier ones
+  std::int64_t alignment = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
+  for (const Put& put : puts) {
+    const Extent each = put.cursor->hull();
+    fresh = {std::min(fresh.begin, each.begin), std::max(fresh.end, each.end)};
+    alignment = std::min(alignment, put.cursor->alignment());
+  }
+  if (!b.pool.empty()) {
+    held = b.pool.hull();
+    alignment = std::min(alignment, b.pool.alignment());
+  }
+  Agreement agreed;
+  const auto fresh_begin = agreed.minimum(fresh.begin);
+  const auto fresh_end = agreed.maximum(fresh.end);
+  const auto held_begin = agreed.minimum(held.begin);
+  const auto held_end = agreed.maximum(held.end);
+  const auto least_alignment = agreed.minimum(alignment);
+  const auto keep = agreed.all(mine.ok() && keeps);
+  const auto collective = agreed.all(!b.alone);
+  agreed.maxima(agree_max);
+  {
+    const StageTimer timer(counters, Stage::agree);
+    use.agree(agreed);
+  }
+  fresh = {agreed[fresh_begin], agreed[fresh_end]};
+  held = {agreed[held_begin], agreed[held_end]};
+  const int shift = std::countr_zero(static_cast<std::uint64_t>(agreed[least_alignment]));
 
   // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
   // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
   // first where the two may overlap. Where that comes every few calls, keeping costs more than it gains: the
   // next ones are not kept.
   const bool apart =
-      b.together.overlaps(agreed.fresh) ||
-      (!agreed.all_together && agreed.held.begin < agreed.fresh.end && agreed.fresh.begin < agreed.held.end);
+      b.together.overlaps(fresh) ||
+      (!agreed[collective] && held.begin < fresh.end && fresh.begin < held.end);
   if (apart) {
     b.pool.forget_staged();
     ++counters.pool_conflicts;
@@ -295,23 +256,22 @@ Status CoreFile::State::write_behind(std::span<const Put> puts, Status mine,
     } else {
       b.patience = 1;
     }
-    if (Status status = flush_all(use, {}, agreed.held, agreed.shift, {}); !status.ok()) return status;
-    return flush_all(use, puts, agreed.fresh, agreed.shift, std::move(mine));
+    if (Status status = flush_all(use, {}, held, shift, {}); !status.ok()) return status;
+    return flush_all(use, puts, fresh, shift, std::move(mine));
   }
-  if (agreed.keep) {
+  if (agreed[keep]) {
     ++counters.pooled_calls;
     counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     b.keep();
     counters.pool_peak_bytes = std::max(counters.pool_peak_bytes, b.pool.peak_bytes());
-    b.together.add(agreed.fresh);
+    b.together.add(fresh);
     ++b.calls;
     return {};
   }
   b.pool.forget_staged();
   if (!b.together.empty()) b.patience = 1;
-  const Extent hull{std::min(agreed.fresh.begin, agreed.held.begin),
-                    std::max(agreed.fresh.end, agreed.held.end)};
-  return flush_all(use, puts, hull, agreed.shift, std::move(mine));
+  const Extent hull{std::min(fresh.begin, held.begin), std::max(fresh.end, held.end)};
+  return flush_all(use, puts, hull, shift, std::move(mine));
 }
 
 // What is kept, and `puts`, all of it within `hull` on all ranks.
