@@ -1,4 +1,4 @@
-// What the ranks of a collective call agree on: values, in one message, and failures, which every rank returns.
+// What the ranks of a collective call agree on: values, in one message, and failures, which all return.
 #pragma once
 
 #include <mpi.h>
@@ -14,7 +14,7 @@
 namespace forebay {
 
 /// Values that all ranks reduce in one message. Every rank adds values of the same kinds in the same order;
-/// after the reduction (OpenFile::agree, WindowUse::agree) a[value] is the same on all of them.
+/// after the reduction (FileContext::agree, WindowUse::agree) a[value] is the same on all of them.
 class Agreement {
  public:
   static constexpr std::size_t kMost = 20;       ///< values in all; NodeWindow::kMostAgreed

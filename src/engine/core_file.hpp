@@ -31,6 +31,8 @@ enum class Keeping { nothing, by_rank, by_node };
 enum class When { as_the_mode_says, before_return };
 
 class CoreFile;
+class Keeper;
+struct FileContext;
 
 /// How a driver opens a file.
 struct FileOptions {
@@ -181,8 +183,8 @@ class CoreFile {
  private:
   CoreFile();
   void note_open();
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<FileContext> file_;
+  std::unique_ptr<Keeper> keeper_;  // goes first
 };
 
 /// Reads the settings that apply to a file: hint table defaults, then MPI_Info, then `call` ("k=v;k=v" of a

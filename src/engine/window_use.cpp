@@ -10,6 +10,7 @@
 
 #include "base/memory_account.hpp"
 #include "engine/agreement.hpp"
+#include "engine/keep_by_node.hpp"
 
 namespace forebay {
 namespace {
@@ -32,23 +33,23 @@ void share_choice(MPI_Comm comm, SetChoice& choice) {
 
 }  // namespace
 
-CoreFile::State::WindowUse::WindowUse(State& file) : file_(file) {
+WindowUse::WindowUse(FileContext& file) : file_(file) {
   Window* const window = file.windowed ? file.nodes->window() : nullptr;
   if (window != nullptr && window->lease->enter(file.seat.user(), nullptr)) window_ = window;
 }
 
-void CoreFile::State::WindowUse::leave() {
+void WindowUse::leave() {
   if (window_ != nullptr) window_->lease->leave();
   window_ = nullptr;
 }
 
-void CoreFile::State::WindowUse::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
+void WindowUse::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
   const Agreement::All have_it = agreement.all(window_ != nullptr);
   file_.agree(agreement, meanwhile);
   all_ = agreement[have_it];
 }
 
-Status CoreFile::State::WindowUse::settle() {
+Status WindowUse::settle() {
   if (all_) return {};
   leave();
   moved_ = true;
@@ -57,18 +58,18 @@ Status CoreFile::State::WindowUse::settle() {
   return status;
 }
 
-SetWish CoreFile::State::wish() const {
+SetWish FileContext::wish() const {
   return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators};
 }
 
-void CoreFile::State::take(Seat next) {
+void FileContext::take(Seat next) {
   seat = std::move(next);
   nodes = seat.shared_set();
 }
 
 // First to one that waits, then to a new one. Where there is no memory for that, the one that others have is
 // waited for: they give it back at the end of their calls.
-Status CoreFile::State::move_to_window(Window*& out) {
+Status FileContext::move_to_window(Window*& out) {
   const std::int64_t round = layout.round_bytes();
   Status status;
   for (int attempt = 0;; ++attempt) {
@@ -114,7 +115,7 @@ Status CoreFile::State::move_to_window(Window*& out) {
 
 // ---- opening ----
 
-void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
+void FileContext::offer_memory(std::span<std::int64_t> out) const {
   const Topology& t = nodes->topology();
   const std::int64_t ranks = t.local_ranks;
   const bool alone = seat.alone();
@@ -123,7 +124,7 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   std::int64_t window =
       std::min(settings.memory_bytes / 2 * ranks, memory_left_for_windows(settings) * ranks + replaced);
   const std::int64_t least =
-      options.keeping == Keeping::by_node ? KeptOnNode::least_share(t.local_ranks) : kLeastPool;
+      options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
   bool little = false;
   if (ranks > 1) {
@@ -141,13 +142,13 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   out[kAlone] = mpi::rank(comm.get()) != 0 || alone ? 1 : 0;
 }
 
-Layout CoreFile::State::fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const {
+Layout FileContext::fit(std::int64_t stripe, std::int64_t round, std::int64_t most) const {
   const int owners = nodes->topology().owners();
   most = std::min(most, kMostRound);
   return {stripe, round <= most ? round : choose_round_bytes(stripe, owners, round, most), owners};
 }
 
-Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
+Status FileContext::make_window(std::span<const std::int64_t> memory) {
   const std::int64_t round = layout.round_bytes();
   if (memory[kCapacity] >= round) {
     windowed = true;
@@ -177,7 +178,7 @@ Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
 }
 
 // Ranks as nodes of their own: memory of each, and messages.
-Status CoreFile::State::do_without_shared_memory(Status why) {
+Status FileContext::do_without_shared_memory(Status why) {
   if (nodes->topology().most_local_ranks == 1) return why;
   Status heard = spread_failure(comm.get(), why);
   if (heard.code() != Code::no_shared_memory) return heard;
@@ -199,7 +200,7 @@ Status CoreFile::State::do_without_shared_memory(Status why) {
   return make_window(memory);
 }
 
-std::int64_t CoreFile::State::wanted_round(std::int64_t stripe) const {
+std::int64_t FileContext::wanted_round(std::int64_t stripe) const {
   const int owners = nodes->topology().owners();
   const std::int64_t wanted =
       settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * owners;
