@@ -120,7 +120,8 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
 // Collective, also where a rank has no file.
 void begin_stock_report(OpenFile& file, bool opened, MPI_Comm comm, const char* path, const Plan& plan) {
   if (file.active()) return;
-  file.stock_report = StockReport::begin(mpi::Communicator(comm), opened, plan.settings, path, "pnetcdf", plan.reason);
+  file.stock_report =
+      StockReport::begin(mpi::Communicator(comm), opened, plan.settings, path, "pnetcdf", plan.reason);
 }
 
 // The format that PnetCDF gives a new file: by mode, else by its process-wide default.
@@ -140,7 +141,8 @@ int read_format(OpenFile& file) {
     if (report(file.core->read_at(0, magic.data(), magic.size()), "cannot read the header") != NC_NOERR)
       magic = {};
   }
-  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, mpi::comm_of(file.core->comm())) != MPI_SUCCESS)
+  if (MPI_Bcast(magic.data(), static_cast<int>(magic.size()), MPI_CHAR, 0, mpi::comm_of(file.core->comm())) !=
+      MPI_SUCCESS)
     return NC_EMPI;
   if (magic[0] != 'C') return NC_EREAD;
   file.cdf_format = magic[3] == 5 ? 5 : magic[3] == 2 ? 2 : 1;

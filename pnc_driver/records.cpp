@@ -1,6 +1,6 @@
 // Agreeing on, writing and handing over the number of records.
-#include "mpi/communicator.hpp"
 #include "records.hpp"
+#include "mpi/communicator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,8 @@ int write_count(OpenFile& file, std::int64_t records) {
 // Collective: an error of any rank becomes every rank's.
 int spread_error(const OpenFile& file, int err) {
   int least = err;  // the codes are negative
-  if (MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, mpi::comm_of(file.core->comm())) != MPI_SUCCESS)
+  if (MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, mpi::comm_of(file.core->comm())) !=
+      MPI_SUCCESS)
     return NC_EMPI;
   return err != NC_NOERR ? err : least;
 }
@@ -203,8 +204,8 @@ int RecordCount::settle(OpenFile& file) {
   if (int err = stock_records(file, known)) return err;
   if (agreed_ <= known) return NC_NOERR;
   std::array<std::int64_t, 2> where{reach_.variable, reach_.element};
-  if (MPI_Bcast(where.data(), static_cast<int>(where.size()), MPI_INT64_T, holder_, mpi::comm_of(file.core->comm())) !=
-      MPI_SUCCESS)
+  if (MPI_Bcast(where.data(), static_cast<int>(where.size()), MPI_INT64_T, holder_,
+                mpi::comm_of(file.core->comm())) != MPI_SUCCESS)
     return NC_EMPI;
   Reach reach = reach_;
   reach.variable = static_cast<int>(where[0]);

@@ -16,8 +16,8 @@
 #include "errors.hpp"
 #include "library.hpp"
 #include "mpi/communicator.hpp"
-#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/resolve_settings.hpp"
 
 namespace forebay::hdf5 {
 namespace {

@@ -14,8 +14,8 @@
 #include "errors.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
-#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/resolve_settings.hpp"
 #include "stock.hpp"
 
 namespace forebay::hdf5 {

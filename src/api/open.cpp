@@ -11,8 +11,8 @@
 #include "forebay/tcio.h"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
-#include "mpi/resolve_settings.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/resolve_settings.hpp"
 
 namespace forebay::tcio {
 namespace {

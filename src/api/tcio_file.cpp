@@ -9,7 +9,6 @@
 
 #include "api/run_cursor.hpp"
 #include "engine/agreement.hpp"
-#include "engine/file_state.hpp"
 #include "request/memory_sink.hpp"
 #include "request/memory_source.hpp"
 #include "storage/emergency_writer.hpp"

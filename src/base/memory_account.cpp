@@ -44,7 +44,8 @@ MemoryClaim& MemoryClaim::operator=(MemoryClaim&& other) noexcept {
 }
 
 void MemoryClaim::resize(std::int64_t bytes) {
-  (kind_ == Kind::keeping ? account().kept_bytes : account().window_bytes) += bytes - std::exchange(bytes_, bytes);
+  (kind_ == Kind::keeping ? account().kept_bytes : account().window_bytes) +=
+      bytes - std::exchange(bytes_, bytes);
 }
 
 std::int64_t pool_bound(const Settings& settings) {
@@ -53,11 +54,13 @@ std::int64_t pool_bound(const Settings& settings) {
 
 std::int64_t memory_left(const Settings& settings) {
   const std::int64_t beyond = std::max<std::int64_t>(0, pool_bound(settings) - settings.memory_bytes / 4);
-  return std::max<std::int64_t>(0, settings.memory_bytes + beyond - account().window_bytes - account().kept_bytes);
+  return std::max<std::int64_t>(
+      0, settings.memory_bytes + beyond - account().window_bytes - account().kept_bytes);
 }
 
 std::int64_t memory_left_for_windows(const Settings& settings) {
-  return std::max<std::int64_t>(0, std::min(settings.memory_bytes / 2 - account().window_bytes, memory_left(settings)));
+  return std::max<std::int64_t>(
+      0, std::min(settings.memory_bytes / 2 - account().window_bytes, memory_left(settings)));
 }
 
 std::int64_t share_of_next_file(const Settings& settings, std::int64_t least) {

@@ -38,7 +38,8 @@ State& per_process() {
   PretendProcess* const pretended = PretendProcess::current;
   if (pretended == nullptr) return *whole;
   auto& states = pretended->states_;
-  const auto found = std::find_if(states.begin(), states.end(), [](const auto& s) { return s.first == &whole; });
+  const auto found =
+      std::find_if(states.begin(), states.end(), [](const auto& s) { return s.first == &whole; });
   if (found != states.end()) return *static_cast<State*>(found->second.get());
   auto made = std::make_shared<State>();
   states.emplace_back(&whole, made);

@@ -4,8 +4,8 @@
 namespace forebay {
 
 struct Runtime {
-  bool (*works)() noexcept;             ///< its calls are possible now
-  void (*before_end)(void (*call)());   ///< has `call` called at the beginning of its end, the last one first
+  bool (*works)() noexcept;            ///< its calls are possible now
+  void (*before_end)(void (*call)());  ///< has `call` called at the beginning of its end, the last one first
 };
 
 /// Once, by whoever knows one; without, nothing ever works or ends.

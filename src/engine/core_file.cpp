@@ -1,68 +1,52 @@
-// The collective write and its agreements, independent access, and the report at close.
+// One open file as its callers see it: counted, and handed on to whoever keeps bytes, reads or stores them.
 #include "engine/core_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
-#include <cstdlib>
-#include <cstring>
 #include <new>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/hints.hpp"
 #include "engine/agreement.hpp"
-#include "engine/file_state.hpp"
+#include "engine/collective_read.hpp"
+#include "engine/file_context.hpp"
+#include "engine/keep_nothing.hpp"
 #include "engine/report_at_close.hpp"
-#include "engine/window_use.hpp"
-#include "storage/emergency_writer.hpp"
-#include "storage/storage.hpp"
 
 namespace forebay {
 namespace {
 
-// What the ranks agree on at the beginning of a flush, as the least of each value; what the caller wants to
-// know follows.
-enum Agreed : std::size_t { kFirst, kEnd, kAlignment, kWell, kGuess, kGuessMax, kAgreed };
-static_assert(kAgreed + kMostAgreed <= NodeWindow::kMostAgreed);
-constexpr std::int64_t kMostAlignment = 4096;
-
-}  // namespace
-
-CoreFile::CoreFile() : state_(std::make_unique<State>()) {}
-
-CoreFile::~CoreFile() {
-  state_->again.reset();
-  // A driver that forgot to close loses its report, not its bytes.
-  if (state_->behind && state_->storage) {
-    if (const Status status = state_->write_pool_alone(); !status.ok()) warn_once(status.message());
-  }
-  if (state_->on_node && state_->storage) {
-    if (const Status status = state_->on_node->segments.drain(); !status.ok()) warn_once(status.message());
-  }
-  state_->on_node.reset();
-  state_->behind.reset();
-}
-
 // What the path through the library costs by itself: every request is walked, nothing is moved.
-void CoreFile::State::discard(std::span<const Put> puts) {
-  const StageTimer timer(counters, Stage::walk);
+void discard(FileContext& f, std::span<const Put> puts) {
+  const StageTimer timer(f.counters, Stage::walk);
   std::array<Run, 512> batch;
   for (const Put& put : puts) {
-    put.cursor->start(layout.round_bytes());
+    put.cursor->start(f.layout.round_bytes());
     while (const std::size_t n = put.cursor->take(kNoOffset, batch)) {
-      counters.pieces += static_cast<std::int64_t>(n);
-      for (std::size_t i = 0; i < n; ++i) counters.bytes += batch[i].length;
+      f.counters.pieces += static_cast<std::int64_t>(n);
+      for (std::size_t i = 0; i < n; ++i) f.counters.bytes += batch[i].length;
     }
   }
 }
 
+}  // namespace
+
+// Before a call is collective: whatever a rank lacks, the others do not wait for it.
+CoreFile::CoreFile()
+    : file_(std::make_unique<FileContext>()), keeper_(std::make_unique<KeepNothing>(*file_)) {}
+
+// A driver that forgot to close loses its report, not its bytes.
+CoreFile::~CoreFile() {
+  file_->again.reset();
+  if (!keeper_ || file_->storage == nullptr) return;
+  if (const Status status = keeper_->flush_alone(); !status.ok()) warn_once(status.message());
+}
+
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
-  State& s = *state_;
+  FileContext& f = *file_;
   const CollectiveCall call(about("collective write"));
-  if (agree_max.size() > kMostAgreed) return {Code::internal, "too many values to agree on"};
-  ++s.counters.collective_flushes;
+  if (agree_max.size() > Agreement::kMostMaxima) return {Code::internal, "too many values to agree on"};
+  ++f.counters.collective_flushes;
   std::vector<Put> live;
   Status mine;
   // Whatever this rank cannot do, the others wait for it below.
@@ -71,348 +55,154 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
     for (const Put& put : puts) {
       if (!put.cursor->hull().empty()) live.push_back(put);
     }
-    s.counters.requests += static_cast<std::int64_t>(live.size());
-    if (s.settings.storage == StorageKind::null) {
-      s.discard(live);
+    f.counters.requests += static_cast<std::int64_t>(live.size());
+    if (f.settings.storage == StorageKind::null) {
+      discard(f, live);
       live.clear();
-    } else if (s.settings.bypass_bytes > 0 && !s.behind && !s.on_node) {
-      const StageTimer timer(s.counters, Stage::write);
-      // Others may still be in what they write by themselves.
-      const Sieve::Passing passing(s.gate(), s.file.descriptor());
-      mine =
-          s.bypass.take_out(live, s.settings.bypass_bytes, s.layout.stripe_bytes(), *s.storage, s.counters);
     }
   } catch (const std::bad_alloc&) {
-    mine = {Code::no_memory, "no memory for a collective write to " + s.options.path};
+    mine = f.no_memory("for a collective write to ");
     live.clear();
   }
+  return keeper_->write_all(live, std::move(mine), agree_max, when);
+}
 
-  if (s.behind) return s.write_behind(live, std::move(mine), agree_max, false);
-  if (s.on_node) return s.write_all_on_node(live, std::move(mine), agree_max, when);
-  return s.flush_together(live, std::move(mine), agree_max);
+Status CoreFile::write(std::span<const Put> puts, When when) {
+  FileContext& f = *file_;
+  const StageTimer timer(f.counters, Stage::write);
+  ++f.counters.independent_writes;
+  f.counters.requests += static_cast<std::int64_t>(puts.size());
+  if (f.settings.storage == StorageKind::null) {
+    discard(f, puts);
+    return {};
+  }
+  return keeper_->write(puts, when);
+}
+
+Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t length) {
+  FileContext& f = *file_;
+  const StageTimer timer(f.counters, Stage::write);
+  f.counters.count_write(offset, length, f.layout.stripe_bytes());
+  return keeper_->write_at({offset, static_cast<const std::byte*>(data), length});
+}
+
+Status CoreFile::read_all(std::span<const Get> gets) {
+  const CollectiveCall call(about("collective read"));
+  ++file_->counters.collective_reads;
+  file_->counters.gets += static_cast<std::int64_t>(gets.size());
+  return collective_read(*file_, *keeper_, gets);
+}
+
+Status CoreFile::read(std::span<const Get> gets) {
+  const StageTimer timer(file_->counters, Stage::read);
+  file_->counters.gets += static_cast<std::int64_t>(gets.size());
+  return keeper_->read(gets);
+}
+
+Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
+  const StageTimer timer(file_->counters, Stage::read);
+  return keeper_->read_at(offset, static_cast<std::byte*>(data), length);
+}
+
+void CoreFile::meet() {
+  if (!file_->options.mode.writes) return;
+  const CollectiveCall call(about("collective read"));
+  keeper_->barrier_around_read();
 }
 
 Status CoreFile::flush() {
-  State& s = *state_;
   const CollectiveCall call(about("flush"));
-  if (s.behind) return s.write_behind({}, {}, {}, true);
-  return s.on_node ? s.flush_node() : Status{};
-}
-
-Status CoreFile::flush_alone() {
-  State& s = *state_;
-  Status status;
-  if (s.behind) status = s.write_pool_alone();
-  if (s.on_node) status.update(s.on_node->segments.drain());
-  if (s.behind && status.ok()) s.behind->counts.written();
-  return status;
-}
-
-void CoreFile::begin_independent() {
-  State& s = *state_;
-  if (s.behind && !s.on_node) s.keep_independent();
-  s.independent = s.behind && s.on_node;
+  return keeper_->flush();
 }
 
 Status CoreFile::end_independent() {
   Status status = flush();
-  if (status.ok()) state_->independent = false;
+  if (status.ok()) keeper_->end_independent();
   return status;
 }
 
 Status CoreFile::begin_outside(bool together) {
-  State& s = *state_;
-  s.outside.emplace(s.gate(), s.file.descriptor());
-  if (!s.on_node) return together ? flush() : flush_alone();
   Status status = together ? flush() : Status{};
-  // Before others fill holes again, all know that somebody may be writing there.
-  s.on_node->segments.write_past();
-  if (together)
-    s.comm->barrier();
-  else
-    status = flush_alone();
+  status.update(keeper_->begin_outside(together));
   return status;
 }
 
+Status CoreFile::flush_alone() {
+  return keeper_->flush_alone();
+}
+void CoreFile::begin_independent() {
+  keeper_->begin_independent();
+}
 void CoreFile::end_outside() {
-  state_->outside.reset();
-  if (state_->on_node) state_->on_node->segments.written_past();
+  keeper_->end_outside();
 }
-
 void CoreFile::handle_given_away() {
-  State& s = *state_;
-  if (s.on_node) s.on_node->segments.never_fill();
-  if (!s.given_away) s.given_away.emplace(s.gate(), s.file.descriptor());
+  keeper_->handle_given_away();
 }
-
 bool CoreFile::completes(std::span<const Put> puts) const {
-  return state_->gate() != nullptr && !puts.empty() &&
-         std::all_of(puts.begin(), puts.end(), [](const Put& put) { return Sieve::worth(*put.cursor); });
+  return keeper_->completes(puts);
 }
-
 void CoreFile::space_freed() {
-  State& s = *state_;
-  if (!s.on_node || s.nodes->topology().nodes == 1 || s.on_node->resting) return;
-  const CollectiveCall call(about("deletion"));
-  s.meet_on_node();
-  s.on_node->resting = true;
+  keeper_->space_freed();
 }
-
 void CoreFile::space_taken() {
-  if (state_->on_node) state_->on_node->resting = false;
+  keeper_->space_taken();
 }
-
 bool CoreFile::commits() const {
-  return state_->behind != nullptr || state_->on_node != nullptr;
+  return keeper_->commits();
 }
-
 bool CoreFile::holds() const {
-  return state_->behind && !state_->behind->together.empty();
+  return keeper_->holds();
 }
-
 void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
-  if (!state_->behind) return;
-  state_->behind->counts.set_together(together);
-  state_->behind->counts.set_alone(alone);
-  state_->behind->count = {offset, width, 0};
+  keeper_->count_at_exit(offset, width, together, alone);
 }
-
 bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {
-  const Piece piece{offset, data, length};
-  const int fd = descriptor();
-  return state_->on_node ? state_->on_node->segments.write_past_in_signal(fd, piece) : pwrite_all(fd, piece);
-}
-
-// The collective part: agreement, rounds, outcome. `mine` is how this rank's own part stands so far.
-Status CoreFile::State::flush_together(std::span<const Put> puts, Status mine,
-                                       std::span<std::int64_t> agree_max) {
-  // One message: where the first byte lies, how runs are aligned, whether all is well, what everybody
-  // guessed, and what the caller wants to know. Under MPI_MIN the complement of a value turns a maximum into
-  // a minimum.
-  std::array<std::int64_t, kAgreed + kMostAgreed> agreed{};
-  agreed[kFirst] = agreed[kGuess] = agreed[kGuessMax] = kNoOffset;
-  agreed[kAlignment] = std::min(kMostAlignment, layout.stripe_bytes() & -layout.stripe_bytes());
-  std::int64_t end = 0;
-  for (const Put& put : puts) {
-    const Extent hull = put.cursor->hull();
-    agreed[kFirst] = std::min(agreed[kFirst], hull.begin);
-    agreed[kAlignment] = std::min(agreed[kAlignment], put.cursor->alignment());
-    end = std::max(end, hull.end);
-  }
-  agreed[kEnd] = ~end;
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agreed[kAgreed + i] = ~agree_max[i];
-
-  WindowUse use(*this);
-  std::optional<FlushRun> run;
-  if (use.get() != nullptr) run.emplace(flush_over(*use.get()), puts);
-  const int shift = guess.shift();
-  const bool guessing = run && guess.worth_it();
-  if (guessing) {
-    const std::int64_t base = puts.empty() ? 0 : layout.round_begin(agreed[kFirst]);
-    if (end > base + layout.round_bytes() || agreed[kAlignment] < std::int64_t{1} << shift ||
-        !run->guess(base, shift, !puts.empty())) {
-      agreed[kGuess] = -1;  // no
-    } else if (!puts.empty()) {
-      agreed[kGuess] = base, agreed[kGuessMax] = ~base;
-    }
-  }
-  agreed[kWell] = mine.ok() && (!run || run->status().ok()) ? 0 : -1;
-  {
-    const StageTimer timer(counters, Stage::agree);
-    use.agree({agreed.data(), kAgreed + agree_max.size()});
-  }
-  for (std::size_t i = 0; i < agree_max.size(); ++i) agree_max[i] = ~agreed[kAgreed + i];
-
-  bool all_well = agreed[kWell] == 0;
-  if (agreed[kFirst] != kNoOffset) {
-    const bool guessed = guessing && agreed[kGuess] >= 0 && agreed[kGuess] == ~agreed[kGuessMax];
-    const int agreed_shift = std::countr_zero(static_cast<std::uint64_t>(agreed[kAlignment]));
-    guess.learn(guessing, guessed, agreed_shift);
-    Status flushed = use.settle();
-    if (flushed.ok() && use.moved()) {
-      if (run) run->forget_guess();
-      run.emplace(flush_over(*use.get()), puts);
-    }
-    if (flushed.ok()) {
-      flushed = guessed && !use.moved() ? run->run_guessed(agreed[kGuess], {agreed[kFirst], ~agreed[kEnd]})
-                                        : run->run(agreed[kFirst], agreed_shift);
-    }
-    if (!flushed.ok()) all_well = false;
-    mine.update(flushed);
-    if (nodes->topology().nodes > 1) {
-      const StageTimer timer(counters, Stage::agree);
-      all_well = comm->all(all_well);
-    }
-  }
-  if (all_well) return {};
-  return spread_failure(*comm, mine);
-}
-
-void CoreFile::State::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
-                            const std::function<void()>& meanwhile) {
-  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr) {
-    // On one node memory is faster than a message, several times over where ranks share cores.
-    meeting->agree(least, sums, meanwhile);
-  } else {
-    // What was scattered on a guess is in memory before the others learn of it.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    comm->reduce(least, sums, meanwhile);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
-  CollectiveCall::all_have_come();
-}
-
-Flush CoreFile::State::flush_over(Window& window) {
-  const Topology& t = nodes->topology();
-  Flush flush{*window.view, layout, *storage, counters, window.scratch, window.sequence};
-  flush.rail = nodes->rail(settings.link);
-  flush.node = t.node;
-  flush.nodes = t.nodes;
-  flush.aggregator = t.rail;
-  flush.fill_holes = readable && file.fills_holes();
-  flush.mark = file.mark();
-  return flush;
-}
-
-Status CoreFile::write(std::span<const Put> puts, When when) {
-  State& s = *state_;
-  const StageTimer timer(s.counters, Stage::write);
-  ++s.counters.independent_writes;
-  s.counters.requests += static_cast<std::int64_t>(puts.size());
-  if (s.settings.storage == StorageKind::null) {
-    s.discard(puts);
-    return {};
-  }
-  if (s.behind && s.on_node) {
-    // What this rank keeps of earlier calls is older.
-    if (Status status = s.write_pool_alone(); !status.ok()) return status;
-    s.on_node->be_watched();
-    s.behind->counts.keeps();
-  } else if (s.behind) {
-    return s.write_behind_alone(puts);
-  }
-  if (s.on_node) return s.write_alone_on_node(puts, when);
-  return s.write_strictly(puts);
-}
-
-NodeWindow* CoreFile::State::gate() const {
-  if (behind || on_node || !readable || file.descriptor() < 0 || !file.fills_holes() ||
-      settings.storage != StorageKind::posix || nodes->topology().nodes > 1)
-    return nullptr;
-  return windowed ? seat.meeting() : nullptr;
-}
-
-Status CoreFile::State::write_strictly(std::span<const Put> puts) {
-  NodeWindow* const meeting = gate();
-  if (meeting == nullptr) return write_now(puts);
-  const std::int64_t stripe = layout.stripe_bytes();
-  Status status;
-  try {
-    for (const Put& put : puts) {
-      if (!status.ok()) break;
-      if (!given_away && Sieve::worth(*put.cursor) &&
-          sieve.write(put, file.descriptor(), *meeting, file.mark(), *storage, stripe, counters, status))
-        continue;
-      const Sieve::Passing passing(meeting, file.descriptor());
-      status = bypass.write(put, stripe, *storage, counters);
-    }
-  } catch (const std::bad_alloc&) {
-    status = {Code::no_memory, "no memory for a write to " + options.path};
-  }
-  return status;
-}
-
-Status CoreFile::State::write_now(std::span<const Put> puts) {
-  Status status;
-  for (const Put& put : puts) {
-    status.update(bypass.write(put, layout.stripe_bytes(), *storage, counters));
-    if (!status.ok()) break;
-  }
-  return status;
-}
-
-Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t length) {
-  State& s = *state_;
-  const StageTimer timer(s.counters, Stage::write);
-  const Piece piece{offset, static_cast<const std::byte*>(data), length};
-  s.counters.count_write(offset, length, s.layout.stripe_bytes());
-  if (s.on_node) s.on_node->segments.discard({offset, offset + length});
-  const Sieve::Passing passing(s.gate(), s.file.descriptor());
-  Status status = s.storage->write({&piece, 1});
-  if (s.on_node) s.on_node->segments.written_past();
-  return status;
-}
-
-void CoreFile::meet() {
-  State& s = *state_;
-  if (!s.options.mode.writes) return;
-  const CollectiveCall call(about("collective read"));
-  if (s.on_node) return s.meet_on_node();
-  s.arrive();
+  return keeper_->write_in_signal({offset, data, length});
 }
 
 void CoreFile::arrive(const char* name) {
   const CollectiveCall call(about(name));
-  state_->arrive();
-}
-
-void CoreFile::State::arrive() {
-  const StageTimer timer(counters, Stage::agree);
-  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr)
-    meeting->barrier();
-  else
-    comm->barrier();
-  CollectiveCall::all_have_come();
-}
-
-// MPI-IO's collective calls wait without a word.
-void CoreFile::State::arrive_for_mpi() {
-  if (file.handle() != nullptr) arrive();
+  file_->barrier();
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
-  return state_->file.size(bytes);
+  return file_->file.size(bytes);
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {
   const CollectiveCall call(about("change of size"));
-  state_->arrive_for_mpi();
-  return agree_outcome(*state_->comm, state_->file.set_size(*state_->comm, bytes));
+  file_->barrier_for_mpi();
+  return agree_outcome(*file_->comm, file_->file.set_size(*file_->comm, bytes));
 }
 
 void CoreFile::defer(Status failure) {
-  state_->deferred.update(std::move(failure));
+  file_->deferred.update(std::move(failure));
 }
 
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const Status flushed = flush();
-  state_->arrive_for_mpi();
-  Status synced = state_->file.sync();
-  Status status = state_->deferred;
+  file_->barrier_for_mpi();
+  Status synced = file_->file.sync();
+  Status status = file_->deferred;
   status.update(flushed);
   status.update(std::move(synced));
-  return agree_outcome(*state_->comm, status);
+  return agree_outcome(*file_->comm, status);
 }
 
 Status CoreFile::close(std::int64_t* least) {
-  State& s = *state_;
+  FileContext& s = *file_;
   const CollectiveCall call(about("close"));
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
-  s.outside.reset();
   s.given_away.reset();
   s.again.reset();
-  std::shared_ptr<SegmentMemory> spare;
-  if (s.on_node) spare = s.on_node->memory();
-  if (s.nodes->topology().local_rank == 0) {
+  if (s.nodes->topology().local_rank == 0)
     s.counters.window_bytes = s.windowed ? s.nodes->window()->bytes : 0;
-    s.counters.segment_bytes = spare ? static_cast<std::int64_t>(spare->bytes) : 0;
-  }
-  if (s.memory_is_short) spare.reset();
-  s.on_node.reset();
-  s.behind.reset();
+  std::shared_ptr<SegmentMemory> spare = keeper_->close();
+  keeper_.reset();
   s.storage = nullptr;
   status.update(s.file.close_descriptor());
   // In one message with what becomes of the set of windows; and before MPI-IO closes its file, which waits
@@ -447,39 +237,37 @@ Status CoreFile::close(std::int64_t* least) {
 }
 
 CollectiveCall::About CoreFile::about(const char* call) const {
-  return {call, state_->options.path, state_->comm.get(), true, state_->settings.patience_seconds};
+  return file_->about(call);
 }
 const Communicator& CoreFile::comm() const {
-  return *state_->comm;
-}
-int CoreFile::rank() const {
-  return state_->comm->rank();
-}
-int CoreFile::ranks() const {
-  return state_->comm->size();
+  return *file_->comm;
 }
 CollectiveHandle* CoreFile::handle() const {
-  return state_->file.handle();
+  return file_->file.handle();
 }
 int CoreFile::descriptor() const {
-  return state_->file.descriptor();
+  return file_->file.descriptor();
+}
+int CoreFile::rank() const {
+  return file_->comm->rank();
+}
+int CoreFile::ranks() const {
+  return file_->comm->size();
 }
 int CoreFile::nodes() const {
-  return state_->nodes->topology().nodes;
+  return file_->nodes->topology().nodes;
 }
 const std::string& CoreFile::path() const {
-  return state_->options.path;
+  return file_->options.path;
 }
 std::int64_t CoreFile::segment_bytes() const {
-  const State& s = *state_;
-  if (s.on_node) return s.on_node->segments.segment_bytes();
-  return KeptOnNode::choose_segment_bytes(s.settings, s.layout, s.nodes->topology().local_ranks);
+  return keeper_->segment_bytes();
 }
 const Settings& CoreFile::settings() const {
-  return state_->settings;
+  return file_->settings;
 }
 Counters& CoreFile::counters() {
-  return state_->counters;
+  return file_->counters;
 }
 
 }  // namespace forebay

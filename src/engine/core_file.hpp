@@ -30,15 +30,17 @@ enum class Keeping { nothing, by_rank, by_node };
 enum class When { as_the_mode_says, before_return };
 
 class CoreFile;
+class Keeper;
+struct FileContext;
 
 /// How a driver opens a file.
 struct FileOptions {
-  std::string path;               ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
+  std::string path;  ///< as the program gave it; MPI-IO prefixes ("ufs:") allowed
   OpenMode mode;
   const CollectiveOpener* opener = nullptr;  ///< MPI-IO, for the time of the open; null: there is none
   Settings settings;                         ///< with the hints that the program gave
-  std::string driver;                  ///< "hdf5", "pnetcdf", …: for messages and the report
-  Keeping keeping = Keeping::nothing;  ///< in commit mode
+  std::string driver;                        ///< "hdf5", "pnetcdf", …: for messages and the report
+  Keeping keeping = Keeping::nothing;        ///< in commit mode
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
@@ -163,12 +165,13 @@ class CoreFile {
   /// returned. `least`: a value of the caller's, of which each rank gets the least in the same message.
   Status close(std::int64_t* least = nullptr);
 
-  const Communicator& comm() const;   ///< the file's own
-  CollectiveHandle* handle() const;   ///< for code that must go past Forebay (file views, atomicity), where it was
-                            ///< asked for; null: there is none. The handle's view stays bytes at 0
+  const Communicator& comm() const;  ///< the file's own
+  CollectiveHandle* handle()
+      const;  ///< for code that must go past Forebay (file views, atomicity), where it was
+              ///< asked for; null: there is none. The handle's view stays bytes at 0
   int rank() const;
   int ranks() const;
-  int descriptor() const;   ///< of the file, for what is written as the process ends; -1: there is none
+  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
   int nodes() const;
   const std::string& path() const;
   /// The unit in which the node keeps bytes, or would: segments begin at multiples of it.
@@ -179,8 +182,8 @@ class CoreFile {
  private:
   CoreFile();
   void note_open();
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<FileContext> file_;
+  std::unique_ptr<Keeper> keeper_;  // goes first
 };
 
 /// Collective, before a file is opened: rank 0's settings on all ranks, but for those that only tests set.

@@ -51,8 +51,7 @@ Status share_on_node(const Communicator& node, const Communicator& all, std::siz
       status.update(std::move(created));
     }
     node.broadcast(name.data(), name.size(), 0);
-    if (!first && name[0] != '\0')
-      status.update(SharedMemory::attach(name.data(), bytes, pages, out.shared));
+    if (!first && name[0] != '\0') status.update(SharedMemory::attach(name.data(), bytes, pages, out.shared));
     out.at = out.shared.data();
   }
 

@@ -20,8 +20,8 @@ struct NodeMemory {
 /// Collective over `all`, whose topology it is. `mine` is how this rank stands so far: refused anywhere is
 /// refused everywhere, with Code::no_shared_memory where a node has none, and Code::peer on ranks that had
 /// theirs.
-Status share_on_node(const Topology& topology, const Communicator& all, std::size_t bytes, SharedMemory::Pages pages,
-                     Status mine, NodeMemory& out);
+Status share_on_node(const Topology& topology, const Communicator& all, std::size_t bytes,
+                     SharedMemory::Pages pages, Status mine, NodeMemory& out);
 
 /// The same over communicators that nobody else uses now.
 Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,

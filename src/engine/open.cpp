@@ -5,14 +5,15 @@
 
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
-#include "engine/file_state.hpp"
+#include "engine/file_context.hpp"
+#include "engine/start_keeping.hpp"
 #include "engine/stock_report.hpp"
 #include "storage/stored_file.hpp"
 
 namespace forebay {
 Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
   std::unique_ptr<CoreFile> file(new CoreFile);
-  State& s = *file->state_;
+  FileContext& s = *file->file_;
   s.options = options;
   s.options.opener = nullptr;  // the caller's
   s.options.opened = nullptr;
@@ -37,27 +38,29 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
-  std::array<std::int64_t, State::kMemoryOffers> memory{};
+  std::array<std::int64_t, FileContext::kMemoryOffers> memory{};
   Status status = s.open_stored(request, led, memory, options.elsewhere);
   if (!status.ok()) {
     s.seat.leave_comm(std::move(s.comm));
     return status;
   }
-  file->note_open();
 
   if (s.settings.storage == StorageKind::null && s.comm->rank() == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
-  if (writable || memory[State::kCapacity] >= s.layout.round_bytes()) status = s.make_window(memory);
+  if (writable || memory[FileContext::kCapacity] >= s.layout.round_bytes()) status = s.make_window(memory);
   // A failure so far is one on all ranks.
-  if (!status.ok())
+  if (!status.ok()) {
     status = spread_failure(*s.comm, status);
-  else if (s.settings.mode == Mode::commit)
-    status = agree_outcome(*s.comm, s.start_keeping());
+  } else {
+    const bool commits = s.settings.mode == Mode::commit;
+    if (commits) status = start_keeping(s, file->keeper_);
+    file->note_open();  // other threads that open the file ask the keeper from now on
+    if (commits) status = agree_outcome(*s.comm, status);
+  }
   if (!status.ok()) {
     s.again.reset();
-    s.on_node.reset();
-    s.behind.reset();
+    file->keeper_.reset();
     s.storage = nullptr;
     (void)s.file.close();
     return status;
@@ -70,20 +73,20 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
 }
 
 void CoreFile::note_open() {
-  State& s = *state_;
+  FileContext& s = *file_;
   FileId id;
   if (!s.file.identity(id) && !id_at(s.options.path, id)) return;
   try {
     s.again.emplace(id, [this] {
-      if (state_->options.when_opened_again) return state_->options.when_opened_again(*this);
+      if (file_->options.when_opened_again) return file_->options.when_opened_again(*this);
       if (Status status = flush_alone(); !status.ok()) defer(std::move(status));
     });
   } catch (const std::bad_alloc&) {  // as if there were no other
   }
 }
 
-Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int64_t led,
-                                    std::span<std::int64_t> memory, Status mine) {
+Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t led,
+                                std::span<std::int64_t> memory, Status mine) {
   const Topology& t = nodes->topology();
   const bool first = comm->rank() == 0;
   file.open(*comm, request, settings, led);
@@ -142,7 +145,7 @@ Status CoreFile::State::open_stored(const StoredFile::Request& request, std::int
   return {};
 }
 
-Striping CoreFile::State::choose_striping() const {
+Striping FileContext::choose_striping() const {
   const Striping stored = file.handle() != nullptr ? file.handle()->striping() : Striping{0, 0};
   std::int64_t unit = settings.stripe_bytes > 0 ? settings.stripe_bytes : stored.unit;
   // Stripes of another size than the file system's do not go round its targets.

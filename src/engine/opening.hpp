@@ -12,8 +12,8 @@ namespace forebay {
 
 struct Opening {
   const Communicator& ranks;  ///< the program's
-  const char* call;  ///< for messages
-  const char* path;  ///< as the program gave it; may be null where this rank has failed
+  const char* call;           ///< for messages
+  const char* path;           ///< as the program gave it; may be null where this rank has failed
   int patience_seconds;
   const char* remedy = "";  ///< where ranks are missing
 };

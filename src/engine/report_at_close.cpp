@@ -23,7 +23,8 @@ const char* storage_name(StorageKind kind) {
 
 }  // namespace
 
-Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes, const Counters& mine) {
+Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes,
+                       const Counters& mine) {
   RankShare share;
   share.counters = mine;
   share.node = nodes.topology().node;

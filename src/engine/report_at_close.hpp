@@ -22,6 +22,7 @@ struct ReportFacts {
 };
 
 /// Collective; rank 0 writes. A report that cannot be written is no reason to fail a close: the caller warns.
-Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes, const Counters& mine);
+Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes,
+                       const Counters& mine);
 
 }  // namespace forebay

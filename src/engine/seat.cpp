@@ -58,8 +58,8 @@ struct List {
 
   static List& instance() { return per_process<List>(); }
 
-  // Sets end with MPI, while it still works. Open files hold their own reference, so that a library which closes its files inside MPI_Finalize
-  // finds its windows.
+  // Sets end with MPI, while it still works. Open files hold their own reference, so that a library which
+  // closes its files inside MPI_Finalize finds its windows.
   void watch() {
     if (watched || !runtime_works()) return;
     watched = true;
@@ -109,7 +109,8 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
   if (fresh) return choice;
   ListedSet* best = nullptr;
   for (const auto& one : list.sets) {
-    if (one->held || one->set.get() == other_than || !(one->wish == wish) || !one->set->comm().same_ranks(ranks))
+    if (one->held || one->set.get() == other_than || !(one->wish == wish) ||
+        !one->set->comm().same_ranks(ranks))
       continue;
     const Window* window = one->set->window();
     if (round_bytes > 0 &&
@@ -126,7 +127,9 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
 }
 
 Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choice)
-    : user_(static_cast<std::uint32_t>(choice.values[SetChoice::kUser])), holds_(true), runtime_(ranks.hold()) {
+    : user_(static_cast<std::uint32_t>(choice.values[SetChoice::kUser])),
+      holds_(true),
+      runtime_(ranks.hold()) {
   List& list = List::instance();
   const std::int64_t id = choice.values[SetChoice::kSet];
   if (id < 0) {

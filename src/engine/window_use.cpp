@@ -10,6 +10,7 @@
 
 #include "base/memory_account.hpp"
 #include "engine/agreement.hpp"
+#include "engine/keep_by_node.hpp"
 
 namespace forebay {
 namespace {
@@ -37,27 +38,23 @@ SetChoice choose(const Communicator& ranks, Wanted&&... wanted) {
 
 }  // namespace
 
-CoreFile::State::WindowUse::WindowUse(State& file) : file_(file) {
+WindowUse::WindowUse(FileContext& file) : file_(file) {
   Window* const window = file.windowed ? file.nodes->window() : nullptr;
   if (window != nullptr && window->lease->enter(file.seat.user(), nullptr)) window_ = window;
 }
 
-void CoreFile::State::WindowUse::leave() {
+void WindowUse::leave() {
   if (window_ != nullptr) window_->lease->leave();
   window_ = nullptr;
 }
 
-void CoreFile::State::WindowUse::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
-                                       const std::function<void()>& meanwhile) {
-  std::array<std::int64_t, NodeWindow::kMostAgreed> values{};
-  std::copy(least.begin(), least.end(), values.begin());
-  values[least.size()] = window_ != nullptr ? 0 : -1;
-  file_.agree({values.data(), least.size() + 1}, sums, meanwhile);
-  std::copy_n(values.begin(), least.size(), least.begin());
-  all_ = values[least.size()] == 0;
+void WindowUse::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
+  const Agreement::All have_it = agreement.all(window_ != nullptr);
+  file_.agree(agreement, meanwhile);
+  all_ = agreement[have_it];
 }
 
-Status CoreFile::State::WindowUse::settle() {
+Status WindowUse::settle() {
   if (all_) return {};
   leave();
   moved_ = true;
@@ -66,18 +63,18 @@ Status CoreFile::State::WindowUse::settle() {
   return status;
 }
 
-SetWish CoreFile::State::wish() const {
+SetWish FileContext::wish() const {
   return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators};
 }
 
-void CoreFile::State::take(Seat next) {
+void FileContext::take(Seat next) {
   seat = std::move(next);
   nodes = seat.shared_set();
 }
 
 // First to one that waits, then to a new one. Where there is no memory for that, the one that others have is
 // waited for: they give it back at the end of their calls.
-Status CoreFile::State::move_to_window(Window*& out) {
+Status FileContext::move_to_window(Window*& out) {
   const std::int64_t round = layout.round_bytes();
   Status status;
   for (int attempt = 0;; ++attempt) {
@@ -118,7 +115,7 @@ Status CoreFile::State::move_to_window(Window*& out) {
 
 // ---- opening ----
 
-void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
+void FileContext::offer_memory(std::span<std::int64_t> out) const {
   const Topology& t = nodes->topology();
   const std::int64_t ranks = t.local_ranks;
   const bool alone = seat.alone();
@@ -127,7 +124,7 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   std::int64_t window =
       std::min(settings.memory_bytes / 2 * ranks, memory_left_for_windows(settings) * ranks + replaced);
   const std::int64_t least =
-      options.keeping == Keeping::by_node ? KeptOnNode::least_share(t.local_ranks) : kLeastPool;
+      options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
   bool little = false;
   if (ranks > 1) {
@@ -145,14 +142,14 @@ void CoreFile::State::offer_memory(std::span<std::int64_t> out) const {
   out[kAlone] = comm->rank() != 0 || alone ? 1 : 0;
 }
 
-FileDomains CoreFile::State::fit(const Striping& striping, std::int64_t round, std::int64_t most) const {
+FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::int64_t most) const {
   const OwnerSet owners = nodes->topology().owners();
   most = std::min(most, kMostRound);
   if (round > most) round = choose_round_bytes(striping.unit, owners.count(striping.factor), round, most);
   return {striping, round, owners};
 }
 
-Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
+Status FileContext::make_window(std::span<const std::int64_t> memory) {
   const std::int64_t round = layout.round_bytes();
   if (memory[kCapacity] >= round) {
     windowed = true;
@@ -179,7 +176,7 @@ Status CoreFile::State::make_window(std::span<const std::int64_t> memory) {
 }
 
 // Ranks as nodes of their own: memory of each, and messages.
-Status CoreFile::State::do_without_shared_memory(Status why) {
+Status FileContext::do_without_shared_memory(Status why) {
   if (nodes->topology().most_local_ranks == 1) return why;
   Status heard = spread_failure(*comm, why);
   if (heard.code() != Code::no_shared_memory) return heard;
@@ -197,7 +194,7 @@ Status CoreFile::State::do_without_shared_memory(Status why) {
   return make_window(memory);
 }
 
-std::int64_t CoreFile::State::wanted_round(const Striping& striping) const {
+std::int64_t FileContext::wanted_round(const Striping& striping) const {
   const int owners = nodes->topology().owners().count(striping.factor);
   const std::int64_t wanted =
       settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * owners;

@@ -1,20 +1,18 @@
 // One call's use of a window: a file has it for itself from the beginning of a collective call to its end.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <span>
 
-#include "engine/file_state.hpp"
+#include "engine/file_context.hpp"
 
 namespace forebay {
 
 /// All ranks of a file make one at the same place of a collective call. A program of one thread has the
 /// window at once. Where another thread of some rank has it for another file, the ranks find that out when
 /// they agree, and go to another window together.
-class CoreFile::State::WindowUse {
+class WindowUse {
  public:
-  explicit WindowUse(State& file);
+  explicit WindowUse(FileContext& file);
   ~WindowUse() { leave(); }
   WindowUse(const WindowUse&) = delete;
   WindowUse& operator=(const WindowUse&) = delete;
@@ -22,9 +20,8 @@ class CoreFile::State::WindowUse {
   /// Null where this rank has none, or none yet.
   Window* get() const { return window_; }
 
-  /// Collective: State::agree, and whether all ranks have the window. Once.
-  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
-             const std::function<void()>& meanwhile = nullptr);
+  /// Collective: FileContext::agree, and whether all ranks have the window. Once.
+  void agree(Agreement& agreement, const std::function<void()>& meanwhile = nullptr);
 
   /// Collective, after agree(), where a window is needed: on success all ranks have one; it may be another
   /// than before. What was scattered into that is lost.
@@ -34,7 +31,7 @@ class CoreFile::State::WindowUse {
  private:
   void leave();
 
-  State& file_;
+  FileContext& file_;
   Window* window_ = nullptr;
   bool all_ = false;
   bool moved_ = false;

@@ -1,9 +1,19 @@
 // What a rank keeps of its own, written as the process ends.
 #pragma once
 
-#include "engine/write_behind.hpp"
+#include <cstdint>
+
+#include "request/pool.hpp"
+#include "storage/storage.hpp"
 
 namespace forebay {
+
+/// A number in the file that counts what is kept: big-endian, `width` bytes; 0: there is none.
+struct CountAtExit {
+  std::int64_t offset = 0;
+  int width = 0;
+  std::int64_t value = 0;
+};
 
 /// Writes what the pool keeps with nothing but what a signal handler may call. False on failure.
 /// `local`: the file is on a file system of this machine alone. There the bytes are copied into its mapped

@@ -107,7 +107,8 @@ void NodeWindow::finish(int a, std::uint64_t sequence, int code) {
 
 int NodeWindow::await_finish(int a, std::uint64_t sequence) {
   Slot& slot = slots_[a];
-  wait_on(slot.finished, waiting_, [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
+  wait_on(slot.finished, waiting_,
+          [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
   return slot.finish_code.load(std::memory_order_relaxed);
 }
 
@@ -144,7 +145,8 @@ bool NodeWindow::claim(std::uint64_t sequence, std::int64_t base) {
   constexpr int bits = 20;
   constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   // Never 0, which is what fresh memory holds.
-  const std::uint64_t mine = static_cast<std::uint64_t>(base / round_bytes_) << bits | ((sequence + 1) & mask);
+  const std::uint64_t mine =
+      static_cast<std::uint64_t>(base / round_bytes_) << bits | ((sequence + 1) & mask);
   std::uint64_t seen = control_->claimed.load(std::memory_order_relaxed);
   if (seen == mine) return true;
   if ((seen & mask) == (mine & mask)) return false;

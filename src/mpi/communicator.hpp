@@ -15,7 +15,8 @@ namespace forebay::mpi {
 class Communicator final : public forebay::Communicator {
  public:
   /// The handle stays the caller's. Cheap enough for one call.
-  explicit Communicator(MPI_Comm comm) : forebay::Communicator(mpi::rank(comm), mpi::size(comm)), comm_(comm) {}
+  explicit Communicator(MPI_Comm comm)
+      : forebay::Communicator(mpi::rank(comm), mpi::size(comm)), comm_(comm) {}
   explicit Communicator(Comm own) : Communicator(own.get()) { own_ = std::move(own); }
 
   MPI_Comm get() const { return comm_; }

@@ -1,5 +1,5 @@
-// MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed; and what is
-// done with a whole file.
+// MPI_File_write_at and read_at, in parts that an int count can name, with every shortfall noticed; and what
+// is done with a whole file.
 #include "mpi/file.hpp"
 
 #include <sys/statvfs.h>

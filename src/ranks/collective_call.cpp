@@ -26,8 +26,7 @@ void CollectiveCall::all_have_come() {
 
 void CollectiveCall::look_around(double seconds) {
   if (about_.ranks == nullptr) return;
-  if (!search_)
-    search_ = about_.ranks->search(about_.call, about_.file, about_.patience_seconds, about_.own);
+  if (!search_) search_ = about_.ranks->search(about_.call, about_.file, about_.patience_seconds, about_.own);
   if (search_) search_->look_around(seconds, all_here_, about_.remedy);
 }
 

@@ -84,7 +84,8 @@ class ThreadRail final : public Rail {
     group_->exchange(node_, out_, [&](int from, const std::vector<std::vector<std::byte>>& all) {
       const auto& message = all[static_cast<std::size_t>(node_)];
       if (!message.empty() && !unpack(from, message))
-        status.update({Code::internal, "a message from node " + std::to_string(from) + " was not well-formed"});
+        status.update(
+            {Code::internal, "a message from node " + std::to_string(from) + " was not well-formed"});
     });
     return status;
   }

@@ -8,8 +8,8 @@
 namespace forebay {
 
 /// Runs `work` on `ranks` threads, each of them a process of its own as far as Forebay's state goes
-/// (base/per_process.hpp), in nodes of `ranks_per_node` neighbours. Returns when all are through. Where `work`
-/// throws, the program ends: the others would wait.
+/// (base/per_process.hpp), in nodes of `ranks_per_node` neighbours. Returns when all are through. Where
+/// `work` throws, the program ends: the others would wait.
 void run_as_ranks(int ranks, int ranks_per_node, const std::function<void(const Communicator&)>& work);
 
 }  // namespace forebay

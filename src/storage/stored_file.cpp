@@ -112,7 +112,8 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
   return kFailed;
 }
 
-void StoredFile::open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led) {
+void StoredFile::open(const Communicator& ranks, const Request& request, const Settings& settings,
+                      std::int64_t led) {
   request_ = request;
   wanted_ = settings.storage;
   shows_ = ranks.rank() == 0;

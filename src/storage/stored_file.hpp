@@ -32,8 +32,8 @@ class StoredFile {
     std::string path;
     OpenMode mode;
     const CollectiveOpener* opener = nullptr;  ///< MPI-IO; null: there is none. Not used after settle()
-    bool needs_handle = false;      ///< MPI-IO opens it in any case
-    bool needs_descriptor = false;  ///< wanted for the end of the process
+    bool needs_handle = false;                 ///< MPI-IO opens it in any case
+    bool needs_descriptor = false;             ///< wanted for the end of the process
     const BeforeOpen* opened =
         nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
   };
@@ -56,7 +56,8 @@ class StoredFile {
   static bool opened(std::span<const std::int64_t> least);
   /// Collective, where all have: how it is stored. Where this is not ok on a rank, the others are to hear of
   /// it from the caller.
-  Status settle(const Communicator& ranks, int node, int nodes, Settings& settings, std::span<const std::int64_t> least);
+  Status settle(const Communicator& ranks, int node, int nodes, Settings& settings,
+                std::span<const std::int64_t> least);
   /// Instead of settle() where some rank has not opened it: nothing collective is possible.
   void give_up();
 

@@ -18,7 +18,8 @@ std::vector<int> spread_out(int ranks, int aggregators);
 /// sits on rail j, a communicator with one rank a node.
 struct Topology {
   std::unique_ptr<Communicator> node_comm;  ///< the ranks of this node
-  std::unique_ptr<Communicator> rail_comm;  ///< on aggregators, when there are several nodes; rank in it = node
+  std::unique_ptr<Communicator>
+      rail_comm;              ///< on aggregators, when there are several nodes; rank in it = node
   int node = 0;               ///< this rank's node, 0 … nodes-1
   int nodes = 1;              ///< all ranks
   int local_rank = 0;         ///< in the node

@@ -1,5 +1,5 @@
-// The whole CoreFile with threads for ranks, so that the thread sanitizer sees all of it: random collective and
-// independent writes, reads and flushes, in both modes, on one node and several, against a plain image. A
+// The whole CoreFile with threads for ranks, so that the thread sanitizer sees all of it: random collective
+// and independent writes, reads and flushes, in both modes, on one node and several, against a plain image. A
 // failing program is told by its seed; `--seed N` plays that one alone.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -36,8 +36,9 @@ struct Case {
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return std::string(c.commits ? "commit" : "strict") + (c.keeping == Keeping::by_node ? "_by_node_" : "_by_rank_") +
-         std::to_string(c.ranks) + "_ranks_" + std::to_string(c.ranks_per_node) + "_a_node";
+  return std::string(c.commits ? "commit" : "strict") +
+         (c.keeping == Keeping::by_node ? "_by_node_" : "_by_rank_") + std::to_string(c.ranks) + "_ranks_" +
+         std::to_string(c.ranks_per_node) + "_a_node";
 }
 
 /// What a rank puts in one call: runs, and their bytes one after the other.
@@ -97,11 +98,13 @@ class Program {
     options.only_writer = draw(2) == 0;
     const char* const stripes[] = {"4096", "1024", "65536"};
     const char* const pools[] = {"64k", "256k", "1m"};
-    std::string hints = std::string("forebay_storage=posix;forebay_mode=") + (case_.commits ? "commit" : "strict") +
-                        ";forebay_stripe_bytes=" + stripes[draw(3)] + ";forebay_window_bytes=" +
-                        (draw(2) == 0 ? "4096" : "16384") + ";forebay_pool_bytes=" + pools[draw(3)] +
+    std::string hints = std::string("forebay_storage=posix;forebay_mode=") +
+                        (case_.commits ? "commit" : "strict") + ";forebay_stripe_bytes=" + stripes[draw(3)] +
+                        ";forebay_window_bytes=" + (draw(2) == 0 ? "4096" : "16384") +
+                        ";forebay_pool_bytes=" + pools[draw(3)] +
                         ";forebay_bypass_bytes=" + (draw(2) == 0 ? "0" : "2000");
-    if (case_.keeping == Keeping::by_node && draw(2) == 0) hints += ";forebay_segment_bytes=1024;forebay_segments=4";
+    if (case_.keeping == Keeping::by_node && draw(2) == 0)
+      hints += ";forebay_segment_bytes=1024;forebay_segments=4";
     well(parse_hints(options.settings, hints, Origin::call), "hints");
     well(CoreFile::open(comm_, options, file_), "open");
   }
@@ -122,7 +125,8 @@ class Program {
     Piecewise all;
     const std::uint64_t density = 1 + draw(4);
     const std::int64_t begin = static_cast<std::int64_t>(draw(kFile / 2)) / kGrain * kGrain;
-    const std::int64_t end = std::min<std::int64_t>(kFile, begin + 64 + static_cast<std::int64_t>(draw(kFile)));
+    const std::int64_t end =
+        std::min<std::int64_t>(kFile, begin + 64 + static_cast<std::int64_t>(draw(kFile)));
     const std::uint64_t shift = own ? 0 : draw(static_cast<std::uint64_t>(comm_.size()));
     for (std::int64_t at = begin; at < end; at += kGrain) {
       const bool there = draw(density) == 0;
@@ -132,7 +136,8 @@ class Program {
       const std::int64_t from = at + cut / 2;
       const std::int64_t to = std::min<std::int64_t>(end, at + kGrain - cut / 4);
       if (from >= to) continue;
-      const std::uint64_t owner = (static_cast<std::uint64_t>(at / kGrain) + shift) % static_cast<std::uint64_t>(comm_.size());
+      const std::uint64_t owner =
+          (static_cast<std::uint64_t>(at / kGrain) + shift) % static_cast<std::uint64_t>(comm_.size());
       std::memset(image_.data() + from, value, static_cast<std::size_t>(to - from));
       if (owner != static_cast<std::uint64_t>(comm_.rank())) continue;
       all.runs.push_back({from, static_cast<std::int64_t>(all.bytes.size()), to - from});
@@ -148,14 +153,13 @@ class Program {
     const Put put{&cursor, &source};
     std::int64_t most = comm_.rank();
     const bool skips = draw(2) == 0 && mine.runs.empty();
-    well(file_->write_all({&put, skips ? std::size_t{0} : std::size_t{1}}, {&most, 1}),
-         "collective write");
+    well(file_->write_all({&put, skips ? std::size_t{0} : std::size_t{1}}, {&most, 1}), "collective write");
     EXPECT_EQ(most, comm_.size() - 1);
   }
 
   void write() {
-    // What ranks write by themselves after a collective call of another rank's to the same place needs no sync
-    // on one node, and has its own places on several.
+    // What ranks write by themselves after a collective call of another rank's to the same place needs no
+    // sync on one node, and has its own places on several.
     if (comm_.size() > case_.ranks_per_node) well(file_->flush(), "flush");
     file_->begin_independent();
     const Piecewise mine = draw_pieces(true);
@@ -170,8 +174,9 @@ class Program {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const auto wanted = image_[static_cast<std::size_t>(begin) + i];
       if (got[i] == static_cast<std::byte>(wanted)) continue;
-      ADD_FAILURE() << what << " on rank " << comm_.rank() << ": byte " << begin + static_cast<std::int64_t>(i) << " is "
-                    << static_cast<int>(got[i]) << ", not " << static_cast<int>(wanted);
+      ADD_FAILURE() << what << " on rank " << comm_.rank() << ": byte "
+                    << begin + static_cast<std::int64_t>(i) << " is " << static_cast<int>(got[i]) << ", not "
+                    << static_cast<int>(wanted);
       return;
     }
   }
@@ -217,9 +222,8 @@ TEST_P(CoreFileThreads, RandomPrograms) {
   const std::uint64_t first = one != nullptr ? std::strtoull(one, nullptr, 10) : 1;
   for (std::uint64_t seed = first; seed < first + (one != nullptr ? 1 : 6); ++seed) {
     const std::string path = "core_file_threads." + std::to_string(::getpid()) + ".dat";
-    run_as_ranks(GetParam().ranks, GetParam().ranks_per_node, [&](const Communicator& ranks) {
-      Program(ranks, GetParam(), seed, path).run();
-    });
+    run_as_ranks(GetParam().ranks, GetParam().ranks_per_node,
+                 [&](const Communicator& ranks) { Program(ranks, GetParam(), seed, path).run(); });
     std::filesystem::remove(path);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
@@ -227,7 +231,8 @@ TEST_P(CoreFileThreads, RandomPrograms) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const auto& [ranks, per_node] : std::vector<std::pair<int, int>>{{2, 2}, {3, 3}, {8, 8}, {2, 1}, {3, 2}, {8, 3}}) {
+  for (const auto& [ranks, per_node] :
+       std::vector<std::pair<int, int>>{{2, 2}, {3, 3}, {8, 8}, {2, 1}, {3, 2}, {8, 3}}) {
     all.push_back({ranks, per_node, false, Keeping::by_rank});
     all.push_back({ranks, per_node, true, Keeping::by_rank});
     all.push_back({ranks, per_node, true, Keeping::by_node});

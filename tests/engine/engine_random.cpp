@@ -117,7 +117,9 @@ void run_case(std::uint64_t seed, const std::string& path) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   std::unique_ptr<CoreFile> file;
-  if (const Status status = mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file); !status.ok()) {
+  if (const Status status =
+          mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file);
+      !status.ok()) {
     std::fprintf(stderr, "seed %lu: open: %s\n", seed, status.message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

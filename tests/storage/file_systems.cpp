@@ -39,7 +39,8 @@ bool completes(const std::string& hints, unsigned long file_system, bool by_node
   options.tells_freed_space = options.only_writer = by_node;
   CHECK_OK(parse_hints(options.settings, hints, Origin::call));
   std::unique_ptr<CoreFile> file;
-  const Status status = mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file);
+  const Status status =
+      mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file);
   pretended = 0;
   check(status.ok(), "open", __LINE__, status.message());
   if (!status.ok()) return false;

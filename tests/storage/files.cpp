@@ -76,8 +76,7 @@ Opened open_as(Way way, const std::string& name, const std::string& hints) {
   std::optional<BeforeOpen> before;
   if (way == Way::opened) {
     before.emplace(name);
-    const int error =
-        MPI_File_open(MPI_COMM_WORLD, name.c_str(), amode, MPI_INFO_NULL, out.other.address());
+    const int error = MPI_File_open(MPI_COMM_WORLD, name.c_str(), amode, MPI_INFO_NULL, out.other.address());
     if (error != MPI_SUCCESS) {
       *out.other.address() = MPI_FILE_NULL;
       out.status = {Code::io, "MPI-IO cannot open it"};

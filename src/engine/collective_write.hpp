@@ -1,0 +1,19 @@
+// The collective write: one reduction, rounds through the window, one outcome on all ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "request/put.hpp"
+
+namespace forebay {
+
+struct FileContext;
+
+/// Collective: all ranks' puts go to the file. `mine`: how this rank's own part stands so far. `agree_max`:
+/// CoreFile::write_all.
+Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
+                        std::span<std::int64_t> agree_max);
+
+}  // namespace forebay

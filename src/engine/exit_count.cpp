@@ -1,0 +1,95 @@
+#include "engine/exit_count.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/waiting.hpp"
+#include "storage/emergency_writer.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr auto kMostMeeting = std::chrono::seconds(60);
+
+}  // namespace
+
+NodeMemory ExitCount::share(const Topology& t, const Communicator& ranks) {
+  NodeMemory memory;
+  const std::size_t bytes = static_cast<std::size_t>(t.local_ranks) * sizeof(Rank);
+  if (t.nodes > 1 || !share_on_node(t, ranks, bytes, SharedMemory::Pages::at_first_touch, {}, memory).ok())
+    return {};
+  return memory;
+}
+
+ExitCount::ExitCount(NodeMemory shared, const Topology& t, const Communicator& ranks, const StoredFile& file,
+                     const std::string& path)
+    : shared_(std::move(shared)),
+      ranks_(static_cast<Rank*>(shared_.at)),
+      count_(t.local_ranks),
+      rank_(t.local_rank),
+      between_nodes_(t.nodes > 1 ? &ranks : nullptr),
+      file_(file),
+      path_(path) {
+  set(0, 0, 0, 0);
+}
+
+void ExitCount::set(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
+  together_ = together;
+  publish();
+  alone_ = alone;
+  if (ranks_ != nullptr) ranks_[rank_].alone = alone;
+  place_ = {offset, width, 0};
+}
+
+void ExitCount::publish() {
+  if (ranks_ != nullptr)
+    ranks_[rank_].together = kUnit * together_ + (keeps_ ? kKeeps : 0) + (finished_ ? kFinished : 0);
+}
+
+// -1 while a rank still keeps something, or where the ranks share no memory. Of independent puts those
+// records count that every rank has reached, and once all have finished those that any has.
+std::int64_t ExitCount::whole() const {
+  if (ranks_ == nullptr) return -1;
+  std::int64_t together = INT64_MAX, most = 0, least = INT64_MAX;
+  bool finished = true;
+  for (int r = 0; r < count_; ++r) {
+    const std::int64_t state = ranks_[r].together.load();
+    if ((state & kKeeps) != 0) return -1;
+    finished = finished && (state & kFinished) != 0;
+    together = std::min(together, state / kUnit);
+    const std::int64_t alone = ranks_[r].alone.load();
+    most = std::max(most, alone);
+    least = std::min(least, alone);
+  }
+  return std::max(together, finished ? most : least);
+}
+
+bool ExitCount::raise_to(std::int64_t records) noexcept {
+  CountAtExit raised = place_;
+  raised.value = records;
+  return raise_count(file_.descriptor(), raised);
+}
+
+void ExitCount::begin_meeting(bool well) noexcept {
+  if (between_nodes_ == nullptr) return;
+  met_ = {well && !keeps_ ? 0 : -1, together_, ~alone_};
+  try {
+    meeting_ = between_nodes_->start_minimum(met_);
+  } catch (const std::bad_alloc&) {  // the others wait for a while
+  }
+}
+
+// A rank that has ended otherwise does not come.
+void ExitCount::end_meeting() noexcept {
+  if (meeting_ == nullptr) return;
+  const auto until = std::chrono::steady_clock::now() + kMostMeeting;
+  while (!meeting_->done()) {
+    if (std::chrono::steady_clock::now() > until) return;
+    yield();
+  }
+  if (met_[0] == 0 && !raise_to(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
+}
+
+}  // namespace forebay

@@ -1,0 +1,88 @@
+#include "engine/file_context.hpp"
+
+#include <atomic>
+
+namespace forebay {
+
+static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
+
+void FileContext::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
+                        const std::function<void()>& meanwhile) {
+  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr) {
+    // On one node memory is faster than a message, several times over where ranks share cores.
+    meeting->agree(least, sums, meanwhile);
+  } else {
+    // What was scattered on a guess is in memory before the others learn of it.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    comm->reduce(least, sums, meanwhile);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  CollectiveCall::all_have_come();
+}
+
+void FileContext::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
+  agree(agreement.least(), agreement.sums(), meanwhile);
+  agreement.reduced();
+}
+
+Status FileContext::outcome(const Status& mine) {
+  Agreement agreed;
+  const auto well = agreed.all(mine.ok());
+  {
+    const StageTimer timer(counters, Stage::agree);
+    agree(agreed);
+  }
+  return agreed[well] ? Status{} : spread_failure(*comm, mine);
+}
+
+void FileContext::barrier() {
+  const StageTimer timer(counters, Stage::agree);
+  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr)
+    meeting->barrier();
+  else
+    comm->barrier();
+  CollectiveCall::all_have_come();
+}
+
+// MPI-IO's collective calls wait without a word.
+void FileContext::barrier_for_mpi() {
+  if (file.handle() != nullptr) barrier();
+}
+
+Flush FileContext::flush_over(Window& window) {
+  const Topology& t = nodes->topology();
+  Flush flush{*window.view, layout, *storage, counters, window.scratch, window.sequence};
+  flush.rail = nodes->rail(settings.link);
+  flush.node = t.node;
+  flush.nodes = t.nodes;
+  flush.aggregator = t.rail;
+  flush.fill_holes = readable && file.fills_holes();
+  flush.mark = file.mark();
+  return flush;
+}
+
+Status FileContext::write_now(std::span<const Put> puts) {
+  Status status;
+  for (const Put& put : puts) {
+    status.update(bypass.write(put, layout.stripe_bytes(), *storage, counters));
+    if (!status.ok()) break;
+  }
+  return status;
+}
+
+NodeWindow* FileContext::gate() const {
+  if (settings.mode == Mode::commit || !readable || file.descriptor() < 0 || !file.fills_holes() ||
+      settings.storage != StorageKind::posix || nodes->topology().nodes > 1)
+    return nullptr;
+  return windowed ? seat.meeting() : nullptr;
+}
+
+CollectiveCall::About FileContext::about(const char* call) const {
+  return {call, options.path, comm.get(), true, settings.patience_seconds};
+}
+
+Status FileContext::no_memory(const char* what) const {
+  return {Code::no_memory, std::string("no memory ") + what + options.path};
+}
+
+}  // namespace forebay

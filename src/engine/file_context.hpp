@@ -1,0 +1,94 @@
+// What one open file is made of, for the parts of the engine that work on it: how it is stored, cut and
+// shared by its ranks. What is kept of it is a Keeper's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/counters.hpp"
+#include "engine/agreement.hpp"
+#include "engine/core_file.hpp"
+#include "engine/guess.hpp"
+#include "engine/node_set.hpp"
+#include "engine/open_again.hpp"
+#include "engine/seat.hpp"
+#include "engine/sieve.hpp"
+#include "layout/file_domains.hpp"
+#include "ranks/collective_call.hpp"
+#include "storage/bypass.hpp"
+#include "storage/storage.hpp"
+#include "storage/stored_file.hpp"
+
+namespace forebay {
+
+inline constexpr std::int64_t kDefaultStripe = 512 << 10;
+
+struct FileContext {
+  FileOptions options;
+  Settings settings;
+  Seat seat;
+  std::shared_ptr<NodeSet> nodes;  ///< the seat's
+  bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
+  std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
+  std::unique_ptr<Communicator> comm;
+  StoredFile file;
+  Storage* storage = nullptr;  ///< the file's, while it is open
+  FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
+  Counters counters;
+  std::string reported_path;  ///< rank 0, where a report is asked for
+  Bypass bypass;
+  std::optional<Sieve::Passing> given_away;  ///< MPI-IO's handle, to the program
+  Guess guess;
+  Status deferred;
+  bool readable = true;
+  std::optional<OpenAgain> again;
+  /// Nothing is kept where this process sees the file in two ways.
+  bool twice() const { return again && again->twice(); }
+
+  // window_use.cpp
+  /// What memory a rank, and its node, have for this file; the least of each is taken.
+  enum : std::size_t { kRoundThatFits, kShare, kCapacity, kAlone, kMemoryOffers };
+  void offer_memory(std::span<std::int64_t> out) const;
+  std::int64_t wanted_round(const Striping& striping) const;
+  FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
+  /// Collective, for layout's rounds; without shared memory it changes nodes and layout.
+  Status make_window(std::span<const std::int64_t> memory);
+  Status do_without_shared_memory(Status why);
+  Status move_to_window(Window*& out);
+  void take(Seat next);
+  SetWish wish() const;
+
+  // open.cpp
+  Striping choose_striping() const;
+  /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
+  /// `mine`: how what came before stands on this rank.
+  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory,
+                     Status mine);
+
+  // file_context.cpp
+  /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
+  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
+             const std::function<void()>& meanwhile = nullptr);
+  void agree(Agreement& agreement, const std::function<void()>& meanwhile = nullptr);
+  /// Collective: how all ranks have done, where `mine` is how this one has.
+  Status outcome(const Status& mine);
+  /// Collective: waits for all ranks; the second one where a collective call of MPI-IO on the file comes
+  /// next.
+  void barrier();
+  void barrier_for_mpi();
+  Flush flush_over(Window& window);
+  /// Independent: past everything.
+  Status write_now(std::span<const Put> puts);
+  /// In strict mode, where ranks that write by themselves tell each other; null where no block is completed
+  /// by one alone.
+  NodeWindow* gate() const;
+  CollectiveCall::About about(const char* call) const;
+  /// "no memory " + `what` ("for a write to ") + the file's name.
+  Status no_memory(const char* what) const;
+};
+
+}  // namespace forebay

@@ -1,0 +1,350 @@
+#include "engine/keep_by_node.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/agreement.hpp"
+#include "engine/collective_write.hpp"
+#include "engine/file_context.hpp"
+#include "engine/indispensable.hpp"
+#include "engine/order_check.hpp"
+#include "engine/write_out.hpp"
+#include "request/memory_sink.hpp"
+#include "request/strided.hpp"
+#include "segments/node_share.hpp"
+#include "storage/emergency_writer.hpp"
+#include "storage/file_lock.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr int kLeastSegments = 4;
+constexpr std::int64_t kMostSegments = 1 << 20;
+
+// In this machine's own page cache runs of a page are no dearer one by one than copied into a segment first,
+// and they do not all come at the end.
+constexpr std::int64_t kLongOnLocal = 4 << 10;
+
+// With the marks, a bit a byte.
+std::int64_t with_marks(std::int64_t bytes) {
+  return bytes + bytes / 8;
+}
+
+// -1 where it is not known.
+std::int64_t bytes_of(std::span<const Put> puts) {
+  std::int64_t bytes = 0;
+  for (const Put& put : puts) {
+    const std::int64_t each = put.cursor->bytes();
+    if (each < 0) return -1;
+    bytes += each;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// ---- from open to close ----
+
+KeepByNode::KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer)
+    : Keeper(file),
+      memory_(std::move(memory)),
+      segments_(memory_->memory.at, memory_->segment_bytes, count, file.nodes->topology().local_ranks,
+                file.nodes->topology().local_rank),
+      writer_(writer != nullptr ? *writer : *this) {}
+
+std::int64_t KeepByNode::least_share(int ranks) {
+  const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments, ranks);
+  return (static_cast<std::int64_t>(bytes) + ranks - 1) / ranks;
+}
+
+// Holes in what is kept are filled from the file; on several nodes only where they are the only writers and
+// lock what they write.
+Status KeepByNode::create(FileContext& file, const Lease& lease, const Communicator& all,
+                          const Settings& settings, Holder* writer, std::unique_ptr<KeepByNode>& out) {
+  const Topology& t = file.nodes->topology();
+  StoredFile& stored = file.file;
+  const bool can_fill = file.readable && stored.fills_holes();
+  const std::int64_t bound = pool_bound(settings) * t.local_ranks;
+  const std::int64_t bytes = choose_segment_bytes(settings, file.layout, t.local_ranks);
+  const std::int64_t wanted =
+      settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
+  const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
+  Status status;
+  try {
+    std::shared_ptr<SegmentMemory> memory;
+    if (Status leased = lease(bytes, count, memory); !leased.ok()) return leased;
+    memory->claim =
+        MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
+    out.reset(new KeepByNode(file, std::move(memory), count, writer));
+    out->most_ = most_of_small_call(settings);
+    if (t.local_rank == 0) out->segments_.initialize();
+  } catch (const std::bad_alloc&) {
+    status = file.no_memory("for what commit mode keeps of ");
+  }
+  bool locks = false;
+  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
+    // All or none, on all nodes.
+    if (status.ok()) locks = FileLock(stored.descriptor(), 0, 1).held();
+    locks = all.all(locks);
+  }
+  if (status.ok()) {
+    out->locks_ = locks;
+    try {
+      out->segments_.attach(stored.storage(), file.counters, std::chrono::seconds(settings.commit_seconds),
+                            t.nodes == 1 ? can_fill : out->locks_, out->locks_ ? stored.descriptor() : -1,
+                            stored.mark());
+    } catch (const std::bad_alloc&) {
+      status = file.no_memory("for what commit mode keeps of ");
+    }
+  }
+  // Nobody may keep anything before rank 0 has made room.
+  return agree_outcome(all, status);
+}
+
+KeepByNode::~KeepByNode() {
+  unwatch(*this);
+}
+
+std::shared_ptr<SegmentMemory> KeepByNode::close() {
+  if (file_.nodes->topology().local_rank == 0)
+    file_.counters.segment_bytes = static_cast<std::int64_t>(memory_->bytes);
+  return memory_stays_ ? memory_ : nullptr;
+}
+
+// ---- writes ----
+
+Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max,
+                             When when) {
+  FileContext& f = file_;
+  const std::int64_t bytes = bytes_of(puts);
+  Agreement agreed;
+  const auto well = agreed.all(mine.ok());
+  const auto small = agreed.all(when == When::as_the_mode_says && !f.twice() && bytes >= 0 && bytes <= most_);
+  const auto kept = agreed.maximum(segments_.kept());
+  agreed.maxima(agree_max);
+  {
+    const StageTimer timer(f.counters, Stage::agree);
+    f.agree(agreed);
+  }
+  resting_ = false;
+
+  // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
+  // by itself, where a dataset shrinks or is copied.
+  const bool several = f.nodes->topology().nodes > 1;
+  if (several && agreed[kept] != 0) {
+    if (Status older = flush_kept(); !older.ok()) return older;
+  }
+
+  // All have entered: what is put now comes after whatever they did before. And all leave together, so that
+  // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
+  if (!several && agreed[well] && agreed[small]) {
+    ++f.counters.pooled_calls;
+    f.counters.pooled_requests += static_cast<std::int64_t>(puts.size());
+    {
+      const StageTimer timer(f.counters, Stage::pool);
+      try {
+        for (const Put& put : puts) mine.update(keep(put));
+      } catch (const std::bad_alloc&) {  // the others wait below
+        mine.update(f.no_memory("for a collective write to "));
+      }
+    }
+    return f.outcome(mine);
+  }
+  try {
+    const StageTimer timer(f.counters, Stage::write);
+    for (const Put& put : puts) segments_.discard(*put.cursor);
+    if (f.settings.bypass_bytes > 0 && mine.ok())
+      mine =
+          f.bypass.take_out(puts, f.settings.bypass_bytes, f.layout.stripe_bytes(), *f.storage, f.counters);
+  } catch (const std::bad_alloc&) {
+    mine = f.no_memory("for a collective write to ");
+    puts.clear();
+  }
+  segments_.written_past();  // before the ranks wait for each other in there
+  return collective_write(f, puts, std::move(mine), {});
+}
+
+Status KeepByNode::write(std::span<const Put> puts, When when) {
+  FileContext& f = file_;
+  if (when == When::before_return || resting_ || f.twice()) {
+    for (const Put& put : puts) segments_.discard(*put.cursor);
+    Status status = f.write_now(puts);
+    segments_.written_past();
+    return status;
+  }
+  std::vector<Put> rest;
+  try {
+    rest.assign(puts.begin(), puts.end());
+  } catch (const std::bad_alloc&) {
+    return f.no_memory("for a write to ");
+  }
+  // Long runs gain nothing from a copy.
+  const std::int64_t stripe = f.layout.stripe_bytes();
+  Status status;
+  if (f.settings.bypass_bytes > 0) {
+    status = f.bypass.take_out(rest, f.settings.bypass_bytes, stripe, *f.storage, f.counters,
+                               [&](const Put& put) { segments_.discard(*put.cursor); });
+    segments_.written_past();
+  }
+  for (const Put& put : rest) {
+    if (!status.ok()) break;
+    if (f.file.local() && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
+      segments_.discard(*put.cursor);
+      const std::int64_t writes = f.counters.writes, written = f.counters.written_bytes;
+      status = f.bypass.write(put, stripe, *f.storage, f.counters);
+      segments_.written_past();
+      f.counters.bypass_writes += f.counters.writes - writes;
+      f.counters.bypass_bytes += f.counters.written_bytes - written;
+      continue;
+    }
+    ++f.counters.pooled_requests;
+    status = keep(put);
+  }
+  return status;
+}
+
+// A failure means that there was no place left: NodeSegments::put.
+Status KeepByNode::keep(const Put& put) {
+  be_watched();
+  segments_.drain_overdue();
+  Status status = segments_.put(put);
+  file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, segments_.kept());
+  return status;
+}
+
+Status KeepByNode::write_at(const Piece& piece) {
+  segments_.discard({piece.offset, piece.offset + piece.length});
+  Status status = file_.storage->write({&piece, 1});
+  segments_.written_past();
+  return status;
+}
+
+Status KeepByNode::begin_outside(bool collective) {
+  // Before others fill holes again, all know that somebody may be writing there.
+  segments_.write_past();
+  if (!collective) return flush_alone();
+  file_.comm->barrier();
+  return {};
+}
+
+void KeepByNode::space_freed() {
+  if (file_.nodes->topology().nodes == 1 || resting_) return;
+  const CollectiveCall call(file_.about("deletion"));
+  barrier_around_read();
+  resting_ = true;
+}
+
+// ---- flushes ----
+
+Status KeepByNode::flush() {
+  watching_ = false;  // a program may have set signal handlers by the next put
+  segments_.written_past();
+  Agreement agreed;
+  const auto kept = agreed.maximum(segments_.kept());
+  {
+    const StageTimer timer(file_.counters, Stage::agree);
+    file_.agree(agreed);
+  }
+  resting_ = false;
+  // Each knows of what it put itself.
+  return agreed[kept] != 0 ? flush_kept() : Status{};
+}
+
+Status KeepByNode::flush_kept() {
+  FileContext& f = file_;
+  Status status;
+  if (f.nodes->topology().nodes == 1) {
+    {
+      const StageTimer timer(f.counters, Stage::write);
+      status = segments_.drain_share();
+    }
+    return agree_outcome(*f.comm, status);
+  }
+  std::optional<NodeSegments::Share> share;
+  Put put;
+  try {
+    share.emplace(segments_);
+    put = {&*share, &*share};
+  } catch (const std::bad_alloc&) {  // the others wait below
+    status = f.no_memory("to write what is kept of ");
+  }
+  if (f.settings.check == Check::order) {
+    OrderConflicts found;
+    indispensable([&] { found = find_order_conflicts(share ? &*share : nullptr, *f.comm); });
+    if (found.bytes > 0 && f.counters.order_conflicts == 0 && f.comm->rank() == 0)
+      warn_once("forebay_check=order: ranks of several nodes wrote the same bytes of " + f.options.path +
+                " without a flush between, the first in [" + std::to_string(found.first.begin) + ", " +
+                std::to_string(found.first.end) + "): whose are in the file is not certain");
+    f.counters.order_conflicts += found.bytes;
+  }
+  // What the program put was counted when it put it.
+  const std::int64_t pieces = f.counters.pieces, bytes = f.counters.bytes;
+  status = collective_write(f, {&put, share ? std::size_t{1} : 0}, std::move(status), {});
+  f.counters.pieces = pieces;
+  f.counters.bytes = bytes;
+  if (status.ok()) share->forget();
+  return status;
+}
+
+// ---- reads ----
+
+Status KeepByNode::read_at(std::int64_t offset, std::byte* data, std::int64_t length) {
+  if (segments_.kept() == 0) return Keeper::read_at(offset, data, length);
+  StridedCursor cursor(offset, 0, length, {});
+  MemorySink sink(data);
+  Counters counters;  // nobody asked by a get
+  Status status = segments_.read({&cursor, &sink}, file_.bypass, counters);
+  file_.counters.reads += counters.reads;
+  file_.counters.read_bytes += counters.read_bytes;
+  return status;
+}
+
+Status KeepByNode::read(std::span<const Get> gets) {
+  Status status;
+  for (const Get& get : gets) {
+    if (!status.ok()) break;
+    status = segments_.read(get, file_.bypass, file_.counters);
+  }
+  return status;
+}
+
+Status KeepByNode::before_collective_read(std::int64_t& kept) {
+  kept = segments_.kept();
+  resting_ = false;
+  return {};
+}
+
+// A reader of what could not be written finds out by himself, and sync tells everybody.
+void KeepByNode::barrier_around_read() {
+  file_.deferred.update(flush());
+}
+
+// ---- the end of the process ----
+
+// Not at each put: it asks for the handler of every signal.
+void KeepByNode::be_watched() {
+  if (!watching_) watch(writer_);
+  watching_ = true;
+}
+
+bool KeepByNode::write_in_signal(const Piece& piece) noexcept {
+  return segments_.write_past_in_signal(file_.file.descriptor(), piece);
+}
+
+bool KeepByNode::write_kept(Ending ending) noexcept {
+  if (segments_.kept() == 0) return true;
+  if (ending.in_signal) {
+    if (segments_.write_out_in_signal(file_.file.descriptor())) return true;
+    say_not_written(file_.options.path.c_str());
+    return false;
+  }
+  const Status status = segments_.drain();
+  if (!status.ok()) warn_once("as the program ended: " + status.message());
+  return status.ok();
+}
+
+}  // namespace forebay

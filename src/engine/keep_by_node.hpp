@@ -1,0 +1,80 @@
+// Commit mode for files whose ranks write one after the other at any place, as HDF5's do: the node keeps
+// bytes in segments. Each rank copies for itself; collective calls agree on whether they are kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "engine/keeper.hpp"
+#include "engine/node_set.hpp"
+#include "engine/termination.hpp"
+#include "segments/node_segments.hpp"
+
+namespace forebay {
+
+class KeepByNode final : public Keeper, public Holder {
+ public:
+  /// Collective: memory for so many segments of so many bytes.
+  using Lease =
+      std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
+  /// Collective over `all`, which has the file's ranks. The file has a descriptor and outlives this.
+  /// `settings`: with what may be kept. `writer`: called as the process ends, with bytes kept; null: this.
+  /// Code::no_shared_memory where a node has none.
+  static Status create(FileContext& file, const Lease& lease, const Communicator& all,
+                       const Settings& settings, Holder* writer, std::unique_ptr<KeepByNode>& out);
+  ~KeepByNode() override;
+
+  /// The least that a rank of a node needs to keep anything.
+  static std::int64_t least_share(int ranks);
+
+  Status write_all(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max,
+                   When when) override;
+  Status write(std::span<const Put> puts, When when) override;
+  Status write_at(const Piece& piece) override;
+  Status flush() override;
+  Status flush_alone() override { return segments_.drain(); }
+  Status read_at(std::int64_t offset, std::byte* data, std::int64_t length) override;
+  Status read(std::span<const Get> gets) override;
+  Status before_collective_read(std::int64_t& kept) override;
+  /// After all ranks have entered: what any node keeps goes to the file, merged between the nodes.
+  Status flush_kept() override;
+  void barrier_around_read() override;
+  Status begin_outside(bool collective) override;
+  void end_outside() override { segments_.written_past(); }
+  void handle_given_away() override { segments_.never_fill(); }
+  void space_freed() override;
+  void space_taken() override { resting_ = false; }
+  std::int64_t segment_bytes() const override { return segments_.segment_bytes(); }
+  bool write_in_signal(const Piece& piece) noexcept override;
+  std::shared_ptr<SegmentMemory> close() override;
+
+  /// Before something is kept: the end of the process is seen to.
+  void be_watched();
+  /// As the process ends; false, and it has been said, where not all could be written.
+  bool write_kept(Ending ending) noexcept;
+  void write_out(Ending ending) noexcept override { (void)write_kept(ending); }
+
+  /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
+  bool locks() const { return locks_; }
+  /// The segments are smaller than they might be: none stay for the next file.
+  void memory_is_short() { memory_stays_ = false; }
+
+ private:
+  KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
+  Status keep(const Put& put);
+
+  std::shared_ptr<SegmentMemory> memory_;
+  NodeSegments segments_;
+  Holder& writer_;
+  std::int64_t most_ = 0;  // of a rank in a collective call
+  bool watching_ = false;
+  bool resting_ = false;  // nothing is kept now: CoreFile::space_freed
+  bool locks_ = false;
+  bool memory_stays_ = true;
+};
+
+}  // namespace forebay

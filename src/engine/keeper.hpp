@@ -1,0 +1,87 @@
+// What happens to a file's bytes between a call and the file: nothing is kept, or a rank or its node keeps
+// some of them for a while. CoreFile has one keeper and never asks which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "base/status.hpp"
+#include "engine/core_file.hpp"
+#include "layout/file_domains.hpp"
+#include "request/get.hpp"
+#include "request/put.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+struct FileContext;
+struct SegmentMemory;
+
+/// CoreFile's functions of the same names say what these do; what is defined here is right where the file
+/// holds everything that was put.
+class Keeper {
+ public:
+  explicit Keeper(FileContext& file) : file_(file) {}
+  virtual ~Keeper() = default;
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  /// Collective. `puts` have something to write; `mine`: how this rank stands so far.
+  virtual Status write_all(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max,
+                           When when) = 0;
+  virtual Status write(std::span<const Put> puts, When when) = 0;
+  virtual Status write_at(const Piece& piece) = 0;
+  virtual bool completes(std::span<const Put> /*puts*/) const { return false; }
+  virtual Status flush() { return {}; }
+  virtual Status flush_alone() { return {}; }
+
+  virtual Status read_at(std::int64_t offset, std::byte* data, std::int64_t length);
+  virtual Status read(std::span<const Get> gets);
+  /// Collective read: before its first reduction, of which `kept` is to become a maximum, and, where that is
+  /// not 0, a flush after it.
+  virtual Status before_collective_read(std::int64_t& kept) {
+    kept = 0;
+    return {};
+  }
+  virtual Status flush_kept() { return {}; }
+  /// Collective: CoreFile::meet.
+  virtual void barrier_around_read();
+
+  /// CoreFile::begin_outside, where `collective` after flush().
+  virtual Status begin_outside(bool collective) = 0;
+  virtual void end_outside() {}
+  virtual void handle_given_away() {}
+  virtual void space_freed() {}
+  virtual void space_taken() {}
+  virtual void begin_independent() {}
+  /// After flush().
+  virtual void end_independent() {}
+
+  virtual bool commits() const { return true; }
+  virtual bool holds() const { return false; }
+  virtual std::int64_t segment_bytes() const;
+
+  virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*together*/,
+                             std::int64_t /*alone*/) {}
+  virtual bool write_in_signal(const Piece& piece) noexcept;
+
+  /// Before the file closes, after flush(): memory for the next file, null where there is none.
+  virtual std::shared_ptr<SegmentMemory> close() { return nullptr; }
+
+ protected:
+  FileContext& file_;
+};
+
+/// How much of what a rank may keep (pool_bound) a collective call may have from a rank to be kept: more pays
+/// for a flush of its own, since one copy more of its bytes costs what merging it would save (measured on one
+/// node).
+std::int64_t most_of_small_call(const Settings& settings);
+
+/// Of a segment, in which a node with so many ranks keeps bytes, or would.
+std::int64_t choose_segment_bytes(const Settings& settings, const FileDomains& layout, int ranks);
+
+}  // namespace forebay

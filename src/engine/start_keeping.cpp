@@ -1,0 +1,88 @@
+#include "engine/start_keeping.hpp"
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/memory_account.hpp"
+#include "engine/agreement.hpp"
+#include "engine/file_context.hpp"
+#include "engine/keep_by_node.hpp"
+#include "engine/keep_by_rank.hpp"
+
+namespace forebay {
+namespace {
+
+bool speaks(const FileContext& f) {
+  return f.comm->rank() == 0;
+}
+
+Status be_strict(FileContext& f, const std::string& why) {
+  if (speaks(f)) warn_once("forebay_mode=" + why);
+  f.settings.mode = Mode::strict;
+  return {};
+}
+
+Status keep_by_rank(FileContext& f, std::unique_ptr<Keeper>& keeper) {
+  // Without it the number of records in the header is that of the last sync when a process ends.
+  NodeMemory counts = ExitCount::share(f.nodes->topology(), *f.comm);
+  try {
+    keeper = std::make_unique<KeepByRank>(f, std::move(counts));
+  } catch (const std::bad_alloc&) {
+    return f.no_memory("for the pool of ");
+  }
+  return {};
+}
+
+Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
+  const auto lease = [&](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+    return f.nodes->lease_segments(bytes, count, out);
+  };
+  bool memory_is_short = false;
+  for (;;) {
+    std::unique_ptr<KeepByNode> made;
+    Status status = KeepByNode::create(f, lease, f.nodes->comm(), f.settings, nullptr, made);
+    if (status.ok()) {
+      if (memory_is_short) made->memory_is_short();
+      if (made->locks()) f.settings.bypass_bytes = 0;
+      keeper = std::move(made);
+      return {};
+    }
+    made.reset();
+    // On all ranks, since it has been agreed; now why.
+    status = spread_failure(*f.comm, status);
+    if (!f.comm->all(status.code() == Code::no_shared_memory)) return status;
+    // Others may have taken what was free before: less may do.
+    const std::int64_t less = pool_bound(f.settings) / 4;
+    if (f.settings.segments != 0 || less < KeepByNode::least_share(f.nodes->topology().most_local_ranks))
+      return be_strict(f, "strict for " + f.options.path + ": " + status.message() +
+                              "; make /dev/shm larger, or set forebay_pool_bytes lower");
+    f.settings.pool_bytes = less;
+    memory_is_short = true;
+    (void)f.bypass.reserve();  // before segments take what is left
+  }
+}
+
+}  // namespace
+
+Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
+  // As the process ends there would be no way to the file.
+  if (f.file.descriptor() < 0)
+    return be_strict(f, "strict for " + f.options.path + ": " + f.file.no_descriptor());
+  if (f.share_to_keep == 0) {
+    if (speaks(f))
+      warn_few("forebay_mode=strict for a file that finds no memory",
+               f.options.path + ": the files that are open keep all that forebay_memory_bytes and /dev/shm " +
+                   "allow; set the former, or make the latter, larger");
+    f.settings.mode = Mode::strict;
+    return {};
+  }
+  if (f.share_to_keep < pool_bound(f.settings)) f.settings.pool_bytes = f.share_to_keep;
+  if (f.options.keeping == Keeping::by_rank) return keep_by_rank(f, keeper);
+  if (f.nodes->topology().nodes > 1 && !f.options.tells_freed_space)
+    return be_strict(f, "commit keeps writes of " + f.options.driver +
+                            " on one node only here: on several, they are strict");
+  return keep_by_node(f, keeper);
+}
+
+}  // namespace forebay
