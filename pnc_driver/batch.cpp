@@ -56,7 +56,7 @@ bool Batch::out_of_range() const {
          std::any_of(gathered_.begin(), gathered_.end(), bad);
 }
 
-int write_together(OpenFile& file, Batch& batch, int problem, bool& flag) {
+int write_collective(OpenFile& file, Batch& batch, int problem, bool& flag) {
   enum { reach, flagged, fields };
   std::array<std::int64_t, fields> agreed{-1, flag ? 1 : 0};
   const bool has_records = file.variables.unlimited_dimension() >= 0;  // the same on all ranks
@@ -76,11 +76,11 @@ int write_together(OpenFile& file, Batch& batch, int problem, bool& flag) {
   return problem != NC_NOERR ? problem : err;
 }
 
-int write_alone(OpenFile& file, Batch& batch) {
+int write_independent(OpenFile& file, Batch& batch) {
   const Status status = file.core->write(batch.puts());
   if (!status.ok()) return report(status, "an independent put failed");
   file.put_bytes += batch.bytes();
-  return batch.reach().records > 0 ? file.records.accept_alone(file, batch.reach()) : NC_NOERR;
+  return batch.reach().records > 0 ? file.records.accept_independent(file, batch.reach()) : NC_NOERR;
 }
 
 }  // namespace forebay::pnc

@@ -52,9 +52,9 @@ class Batch {
 /// Collective. Writes all ranks' batches and agrees on the number of records. `flag` is raised on every rank
 /// when any rank raised it. `problem` is what this rank found wrong before: it then takes part with nothing,
 /// and gets that code back.
-int write_together(OpenFile& file, Batch& batch, int problem, bool& flag);
+int write_collective(OpenFile& file, Batch& batch, int problem, bool& flag);
 
 /// Writes this rank's batch.
-int write_alone(OpenFile& file, Batch& batch);
+int write_independent(OpenFile& file, Batch& batch);
 
 }  // namespace forebay::pnc

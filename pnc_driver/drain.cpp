@@ -14,27 +14,27 @@ int flush(OpenFile& file) {
 
 }  // namespace
 
-int drain_together(OpenFile& file) {
+int drain_collective(OpenFile& file) {
   if (!file.active() || !file.core->holds()) return NC_NOERR;
   return flush(file);
 }
 
-int drain_alone(OpenFile& file) {
+int drain_independent(OpenFile& file) {
   if (!file.active() || !file.core->commits()) return NC_NOERR;
-  if (int err = report(file.core->flush_alone(), "cannot write what was put before")) return err;
-  return file.records.catch_up_alone(file);
+  if (int err = report(file.core->flush_independent(), "cannot write what was put before")) return err;
+  return file.records.catch_up_independent(file);
 }
 
 int drain_for(OpenFile& file, int how) {
-  return (how & mode::collective) != 0 ? drain_together(file) : drain_alone(file);
+  return (how & mode::collective) != 0 ? drain_collective(file) : drain_independent(file);
 }
 
 int drain_in_any_mode(OpenFile& file) {
   if (!file.active() || !file.core->commits() || file.in_define) return NC_NOERR;
-  if (!file.independent) return drain_together(file);
+  if (!file.independent) return drain_collective(file);
   // Together: what the ranks put by themselves becomes few large writes.
   const int err = flush(file);
-  const int alone = file.records.catch_up_alone_together(file);
+  const int alone = file.records.catch_up_independent_on_all(file);
   return err != NC_NOERR ? err : alone;
 }
 

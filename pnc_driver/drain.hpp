@@ -8,10 +8,10 @@ struct OpenFile;
 
 /// Collective. What any rank keeps is written, and its records are counted in the header. Errors on every
 /// rank.
-int drain_together(OpenFile& file);
+int drain_collective(OpenFile& file);
 
 /// Independent: the same for this rank; PnetCDF's own driver knows its records afterwards.
-int drain_alone(OpenFile& file);
+int drain_independent(OpenFile& file);
 
 /// Before a call of mode `how`, as the data functions have it.
 int drain_for(OpenFile& file, int how);

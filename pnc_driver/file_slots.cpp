@@ -14,7 +14,7 @@ namespace {
 template <class Enddef>
 int end_definition(OpenFile& file, Enddef&& stock_enddef) {
   LargeFill fill(file);
-  if (file.active()) file.core->arrive("enddef");
+  if (file.active()) file.core->barrier("enddef");
   int err = fill.prepare();
   const int ended = stock_enddef();
   if (ended == NC_NOERR) {
@@ -28,7 +28,7 @@ int end_definition(OpenFile& file, Enddef&& stock_enddef) {
 
 // The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
 int keep_count(OpenFile& file, int err) {
-  const int again = file.records.restore_together(file);
+  const int again = file.records.restore_on_all(file);
   return err != NC_NOERR ? err : again;
 }
 
@@ -76,11 +76,11 @@ int redef(void* object) {
   OpenFile& file = OpenFile::of(object);
   return guarded([&] {
     if (file.active()) {
-      file.core->arrive("redef");
+      file.core->barrier("redef");
       if (file.independent) {
         if (int err = leave_independent_mode(file)) return err;
       }
-      if (int err = drain_together(file)) return err;
+      if (int err = drain_collective(file)) return err;
       if (int err = file.records.settle(file)) return err;
     }
     const int err = file.stock.redef(file.stock_file);
@@ -100,7 +100,7 @@ int sync(void* object) {
   OpenFile& file = OpenFile::of(object);
   if (!file.active() || file.in_define || !file.writable) return file.stock.sync(file.stock_file);
   return guarded([&] {
-    file.core->arrive("sync");
+    file.core->barrier("sync");
     const int drained = drain_in_any_mode(file);
     int err = keep_count(file, file.stock.sync(file.stock_file));
     if (err == NC_NOERR) err = drained;
@@ -111,14 +111,14 @@ int sync(void* object) {
 
 int flush(void* object) {
   OpenFile& file = OpenFile::of(object);
-  const int drained = guarded([&] { return file.independent ? drain_alone(file) : drain_in_any_mode(file); });
+  const int drained = guarded([&] { return file.independent ? drain_independent(file) : drain_in_any_mode(file); });
   const int err = file.stock.flush(file.stock_file);
   return err != NC_NOERR ? err : drained;
 }
 
 int begin_indep_data(void* object) {
   OpenFile& file = OpenFile::of(object);
-  const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_together(file); });
+  const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_collective(file); });
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
   if (err == NC_NOERR && file.active() && file.core->commits()) file.core->begin_independent();

@@ -28,9 +28,9 @@ int get(OpenFile& file, int id, const Arguments& arguments, const GetBuffer& buf
   constexpr bool is_list = std::is_same_v<Arguments, VarnArguments>;
   if (is_list && err == NC_NOERR && request.selection.elements > 0) file.gets.skip_number();
   if (together) {
-    err = read_together(file, batch, err);  // the others wait, whatever is wrong here
+    err = read_collective(file, batch, err);  // the others wait, whatever is wrong here
   } else if (err == NC_NOERR && batch.requests() > 0) {
-    err = read_alone(file, batch);
+    err = read_independent(file, batch);
   }
   return err == NC_NOERR && batch.requests() > 0 ? batch.finish(0) : err;
 }

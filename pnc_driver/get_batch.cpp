@@ -99,8 +99,8 @@ int GetBatch::finish(std::size_t number) {
   return bad ? NC_ERANGE : NC_NOERR;
 }
 
-int read_together(OpenFile& file, GetBatch& batch, int problem) {
-  const int drained = drain_together(file);
+int read_collective(OpenFile& file, GetBatch& batch, int problem) {
+  const int drained = drain_collective(file);
   if (problem != NC_NOERR) batch.clear();
   const Status status = file.core->read_all(batch.gets());
   if (status.ok()) file.get_bytes += batch.bytes();
@@ -108,8 +108,8 @@ int read_together(OpenFile& file, GetBatch& batch, int problem) {
   return problem != NC_NOERR ? problem : drained != NC_NOERR ? drained : err;
 }
 
-int read_alone(OpenFile& file, GetBatch& batch) {
-  const int drained = drain_alone(file);
+int read_independent(OpenFile& file, GetBatch& batch) {
+  const int drained = drain_independent(file);
   const Status status = file.core->read(batch.gets());
   if (status.ok()) file.get_bytes += batch.bytes();
   const int err = report(status, "an independent get failed", NC_EREAD);

@@ -56,9 +56,9 @@ class GetBatch {
 
 /// Collective. Reads all ranks' batches, after what was put before. `problem` is what this rank found wrong
 /// before: it then takes part with nothing, and gets that code back.
-int read_together(OpenFile& file, GetBatch& batch, int problem);
+int read_collective(OpenFile& file, GetBatch& batch, int problem);
 
 /// Reads this rank's batch.
-int read_alone(OpenFile& file, GetBatch& batch);
+int read_independent(OpenFile& file, GetBatch& batch);
 
 }  // namespace forebay::pnc

@@ -94,9 +94,9 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.keeping = Keeping::by_rank;
   options.when_opened_again = [&file](CoreFile& core) {
     if (file.in_define || !file.active()) return;
-    Status status = core.flush_alone();
+    Status status = core.flush_independent();
     if (status.ok() &&
-        (file.records.catch_up_alone(file) != NC_NOERR || file.records.write_ahead(file) != NC_NOERR))
+        (file.records.catch_up_independent(file) != NC_NOERR || file.records.write_ahead(file) != NC_NOERR))
       status = {Code::io, "cannot write the number of records of " + core.path()};
     if (!status.ok()) core.defer(std::move(status));
   };
@@ -168,7 +168,7 @@ int forget_pending(OpenFile& file) {
 int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_counts) {
   const std::unique_ptr<OpenFile> file(object);
   int err = NC_NOERR;
-  if (file->active()) file->core->arrive("close");
+  if (file->active()) file->core->barrier("close");
   // PnetCDF's own driver would write the count it knows once more when it closes a file in independent mode.
   if (file->active() && file->independent && !file->in_define) err = leave_independent_mode(*file);
   if (file->active() && file->in_define && pending_counts) {

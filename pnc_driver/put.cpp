@@ -50,14 +50,14 @@ int prepare(OpenFile& file, int id, const Arguments& arguments, const PutBuffer&
 }
 
 template <class Arguments>
-int put_alone(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer) {
+int put_independent(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer) {
   Request request;
   Batch batch(file);
   std::unique_ptr<std::byte[]> packed;
   if (int err = prepare(file, id, arguments, buffer, request, packed, batch)) return err;
   if (std::is_same_v<Arguments, VarnArguments>) file.puts.skip_number();
   if (request.selection.elements == 0) return NC_NOERR;
-  if (int err = write_alone(file, batch)) return err;
+  if (int err = write_independent(file, batch)) return err;
   return batch.out_of_range() ? NC_ERANGE : NC_NOERR;
 }
 
@@ -72,7 +72,7 @@ int put_collective(OpenFile& file, int id, const Arguments& arguments, const Put
   constexpr bool is_list = std::is_same_v<Arguments, VarnArguments>;
   if (is_list && problem == NC_NOERR && request.selection.elements > 0) file.puts.skip_number();
   bool unused = false;
-  const int err = write_together(file, batch, problem, unused);
+  const int err = write_collective(file, batch, problem, unused);
   return err == NC_NOERR && batch.out_of_range() ? NC_ERANGE : err;
 }
 
@@ -97,7 +97,7 @@ bool put_by_blocks(OpenFile& file, int id, const Arguments& arguments, const Put
       return NC_NOERR;
     taken = true;
     if (std::is_same_v<Arguments, VarnArguments>) file.puts.skip_number();
-    err = write_alone(file, batch);
+    err = write_independent(file, batch);
     if (err == NC_NOERR && batch.out_of_range()) err = NC_ERANGE;
     return NC_NOERR;
   });
@@ -109,16 +109,16 @@ bool put_by_blocks(OpenFile& file, int id, const Arguments& arguments, const Put
 template <class Call>
 int put_by_stock(OpenFile& file, int how, Call&& call) {
   const bool alone = file.active() && (how & mode::collective) == 0;
-  if (alone) (void)file.core->begin_outside(false);  // in strict mode nothing is kept
+  if (alone) (void)file.core->begin_direct_writes(false);  // in strict mode nothing is kept
   const int err = count_stock_call(file, call);
-  if (alone) file.core->end_outside();
+  if (alone) file.core->end_direct_writes();
   return err;
 }
 
 template <class Arguments>
 int put(OpenFile& file, int id, const Arguments& arguments, const PutBuffer& buffer, int how) {
   return (how & mode::collective) != 0 ? put_collective(file, id, arguments, buffer, how)
-                                       : put_alone(file, id, arguments, buffer);
+                                       : put_independent(file, id, arguments, buffer);
 }
 
 // ---- nonblocking ----

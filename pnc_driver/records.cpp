@@ -149,7 +149,7 @@ int RecordCount::catch_up(OpenFile& file) {
   return put_in_header(file, agreed_);
 }
 
-int RecordCount::accept_alone(OpenFile& file, const Reach& mine) {
+int RecordCount::accept_independent(OpenFile& file, const Reach& mine) {
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
   if (mine.records <= std::max(known, agreed_)) return NC_NOERR;
@@ -164,7 +164,7 @@ void RecordCount::tell_at_exit(OpenFile& file) const {
   file.core->count_at_exit(count_offset, static_cast<int>(count_width(file)), agreed_, alone_.records);
 }
 
-int RecordCount::catch_up_alone(OpenFile& file) {
+int RecordCount::catch_up_independent(OpenFile& file) {
   if (alone_.records == 0) return NC_NOERR;
   std::int64_t known = 0;
   if (int err = stock_records(file, known)) return err;
@@ -175,8 +175,8 @@ int RecordCount::catch_up_alone(OpenFile& file) {
   return NC_NOERR;
 }
 
-int RecordCount::catch_up_alone_together(OpenFile& file) {
-  const int err = spread_error(file, catch_up_alone(file));
+int RecordCount::catch_up_independent_on_all(OpenFile& file) {
+  const int err = spread_error(file, catch_up_independent(file));
   tell_at_exit(file);
   return err;
 }
@@ -188,7 +188,7 @@ int RecordCount::restore(OpenFile& file) {
   return written_ <= known ? NC_NOERR : write_count(file, written_);
 }
 
-int RecordCount::restore_together(OpenFile& file) {
+int RecordCount::restore_on_all(OpenFile& file) {
   return spread_error(file, restore(file));
 }
 

@@ -37,11 +37,11 @@ class RecordCount {
   int catch_up(OpenFile& file);
 
   /// After an independent put: raises this rank's count in PnetCDF's own driver, by putting one of the
-  /// elements again; while commit mode may keep it, that is left to catch_up_alone.
-  int accept_alone(OpenFile& file, const Reach& mine);
-  int catch_up_alone(OpenFile& file);
+  /// elements again; while commit mode may keep it, that is left to catch_up_independent.
+  int accept_independent(OpenFile& file, const Reach& mine);
+  int catch_up_independent(OpenFile& file);
   /// The same on all ranks at once, with the error on every rank.
-  int catch_up_alone_together(OpenFile& file);
+  int catch_up_independent_on_all(OpenFile& file);
   /// Tells the core where the number of records is, and what this rank has reached: for the end of the
   /// process.
   void tell_at_exit(OpenFile& file) const;
@@ -53,7 +53,7 @@ class RecordCount {
   /// ranks and nobody may wait for those; the next sync or close does it once more, together.
   int restore(OpenFile& file);
   /// Collective: the same, with the error on every rank.
-  int restore_together(OpenFile& file);
+  int restore_on_all(OpenFile& file);
 
   /// The first rank writes what is agreed to the header, though others may not have written all that it
   /// counts.

@@ -53,7 +53,7 @@ struct Drained<Slot, Then, together> {
       if constexpr (!together && std::is_same_v<Then<Slot>, ForwardKeepCount<Slot>>) {
         const int how = std::get<sizeof...(Args) - 1>(std::tie(args...));
         if (file.active() && (how & mode::collective) == 0) {
-          if (int err = report(file.core->begin_outside(false), "cannot write what was put before"))
+          if (int err = report(file.core->begin_direct_writes(false), "cannot write what was put before"))
             return err;
         }
       }
@@ -64,7 +64,7 @@ struct Drained<Slot, Then, together> {
     });
     // Others may wait for this rank in there, also where its own bytes could not be written.
     const int err = Then<Slot>::call(object, args...);
-    if (file.active()) file.core->end_outside();
+    if (file.active()) file.core->end_direct_writes();
     return drained != NC_NOERR ? drained : err;
   }
 };

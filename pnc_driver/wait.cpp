@@ -138,9 +138,9 @@ int end_puts(OpenFile& file, Ending& ending, int problem, bool alone, bool& any_
   }
   int status = problem;
   if (!alone) {
-    status = write_together(file, batch, problem, any_gets);
+    status = write_collective(file, batch, problem, any_gets);
   } else if (problem == NC_NOERR && !batch.puts().empty()) {
-    status = write_alone(file, batch);
+    status = write_independent(file, batch);
   }
   if (status != NC_NOERR) {
     for (int* put_status : ending.put_statuses) *put_status = status;
@@ -157,9 +157,9 @@ int end_gets(OpenFile& file, Ending& ending, bool alone) {
     return NC_NOERR;
   });
   if (!alone) {
-    status = read_together(file, batch, status);
+    status = read_collective(file, batch, status);
   } else if (status == NC_NOERR && batch.requests() > 0) {
-    status = read_alone(file, batch);
+    status = read_independent(file, batch);
   }
   if (status != NC_NOERR) {
     for (int* get_status : ending.get_statuses) *get_status = status;

@@ -72,7 +72,7 @@ herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
     if (!f.core) return {};
     // Whoever asks goes past what is kept.
     f.core->handle_given_away();
-    return f.core->flush_alone();
+    return f.core->flush_independent();
   });
 }
 

@@ -5,7 +5,7 @@ namespace forebay::hdf5 {
 namespace {
 
 /// The program's own property list asks for a collective transfer.
-bool meant_together(hid_t dxpl) {
+bool meant_collective(hid_t dxpl) {
   if (dxpl == H5P_DEFAULT || dxpl == H5P_DATASET_XFER_DEFAULT) return false;
   H5FD_mpio_xfer_t mode = H5FD_MPIO_INDEPENDENT;
   return H5Pget_dxpl_mpio(dxpl, &mode) >= 0 && mode == H5FD_MPIO_COLLECTIVE;
@@ -45,7 +45,7 @@ void Accounting::close(Purpose purpose) {
     const bool told =
         f_.context->get_no_collective_cause != nullptr && f_.context->get_no_collective_cause(&causes) >= 0;
     // The property list is looked through by name, which takes as long as a small write.
-    if ((told && causes == H5D_MPIO_SET_INDEPENDENT) || !meant_together(dxpl_)) return;
+    if ((told && causes == H5D_MPIO_SET_INDEPENDENT) || !meant_collective(dxpl_)) return;
     ++c.broken_writes;
     if (!told) return;
     for (std::size_t bit = 0; bit < c.broken_causes.size(); ++bit) {

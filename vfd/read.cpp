@@ -63,7 +63,7 @@ Status read_gets(DriverFile& f, std::span<const Get> gets) {
 Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   // What other nodes keep, rank 0 cannot write by itself.
-  if (f.core->commits()) f.core->meet();
+  if (f.core->commits()) f.core->barrier_around_read();
   std::vector<std::byte> share;
   const Status prepared = contained([&] {
     share.resize(static_cast<std::size_t>(kShare));
@@ -109,7 +109,7 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   auto* memory = const_cast<std::byte*>(request.memory());
   const bool collective = f.collective();
   if (f.atomic()) {
-    status.update(collective ? f.core->flush() : f.core->flush_alone());
+    status.update(collective ? f.core->flush() : f.core->flush_independent());
     status.update(read_atomic(f, gets, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
     status = read_on_root(f, gets, memory, std::move(status));
@@ -153,7 +153,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
     Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
-    if (Status status = f.core->flush_alone(); !status.ok()) return status;
+    if (Status status = f.core->flush_independent(); !status.ok()) return status;
     return read_atomic(f, request.gets(), static_cast<std::byte*>(buffer), false);
   });
 }

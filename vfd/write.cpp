@@ -41,9 +41,9 @@ Status write_request(DriverFile& f, Request& request, Status status, When when,
   const bool collective = f.collective();
   f.eof = HADDR_UNDEF;
   if (f.atomic()) {
-    status.update(f.core->begin_outside(collective));
+    status.update(f.core->begin_direct_writes(collective));
     status.update(write_atomic(f, puts, request.memory(), collective));
-    f.core->end_outside();
+    f.core->end_direct_writes();
     if (collective && !agree_max.empty())
       MPI_Allreduce(MPI_IN_PLACE, agree_max.data(), static_cast<int>(agree_max.size()), MPI_INT64_T, MPI_MAX,
                     f.comm);
@@ -82,9 +82,9 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
         ++f.core->counters().stock_puts;
         f.core->counters().stock_put_bytes += bytes;
       }
-      Status status = f.core->begin_outside(true);  // MPI-IO knows nothing of what is kept
+      Status status = f.core->begin_direct_writes(true);  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
-      f.core->end_outside();
+      f.core->end_direct_writes();
       return agree_outcome(f.core->comm(), status);
     }
     f.eof = HADDR_UNDEF;

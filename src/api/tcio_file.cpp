@@ -238,7 +238,7 @@ void File::write_out(Ending ending) noexcept {
     const Put put{&cursor, &source};
     try {
       Status status = core_->write({&put, 1});
-      if (status.ok()) status = core_->flush_alone();
+      if (status.ok()) status = core_->flush_independent();
       if (status.ok())
         level1_.clear();
       else

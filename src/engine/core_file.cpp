@@ -39,7 +39,7 @@ CoreFile::CoreFile()
 CoreFile::~CoreFile() {
   file_->again.reset();
   if (!keeper_ || file_->storage == nullptr) return;
-  if (const Status status = keeper_->flush_alone(); !status.ok()) warn_once(status.message());
+  if (const Status status = keeper_->flush_independent(); !status.ok()) warn_once(status.message());
 }
 
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
@@ -104,7 +104,7 @@ Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
   return keeper_->read_at(offset, static_cast<std::byte*>(data), length);
 }
 
-void CoreFile::meet() {
+void CoreFile::barrier_around_read() {
   if (!file_->options.mode.writes) return;
   const CollectiveCall call(about("collective read"));
   keeper_->barrier_around_read();
@@ -121,20 +121,20 @@ Status CoreFile::end_independent() {
   return status;
 }
 
-Status CoreFile::begin_outside(bool together) {
-  Status status = together ? flush() : Status{};
-  status.update(keeper_->begin_outside(together));
+Status CoreFile::begin_direct_writes(bool collective) {
+  Status status = collective ? flush() : Status{};
+  status.update(keeper_->begin_direct_writes(collective));
   return status;
 }
 
-Status CoreFile::flush_alone() {
-  return keeper_->flush_alone();
+Status CoreFile::flush_independent() {
+  return keeper_->flush_independent();
 }
 void CoreFile::begin_independent() {
   keeper_->begin_independent();
 }
-void CoreFile::end_outside() {
-  keeper_->end_outside();
+void CoreFile::end_direct_writes() {
+  keeper_->end_direct_writes();
 }
 void CoreFile::handle_given_away() {
   keeper_->handle_given_away();
@@ -154,14 +154,14 @@ bool CoreFile::commits() const {
 bool CoreFile::holds() const {
   return keeper_->holds();
 }
-void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
-  keeper_->count_at_exit(offset, width, together, alone);
+void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent) {
+  keeper_->count_at_exit(offset, width, collective, independent);
 }
 bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {
   return keeper_->write_in_signal({offset, data, length});
 }
 
-void CoreFile::arrive(const char* name) {
+void CoreFile::barrier(const char* name) {
   const CollectiveCall call(about(name));
   file_->barrier();
 }

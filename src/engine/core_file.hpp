@@ -51,7 +51,7 @@ struct FileOptions {
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
                                        ///< was noted: it is that file which is served
   /// On this rank, before this process opens the file once more: what is kept of it goes to the file.
-  /// CoreFile::flush_alone where this is empty.
+  /// CoreFile::flush_independent where this is empty.
   std::function<void(CoreFile&)> when_opened_again;
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
                              ///< keeps bytes with holes between them may read, complete and write the whole
@@ -86,14 +86,14 @@ class CoreFile {
   /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
-  Status flush_alone();
+  Status flush_independent();
   /// In strict mode: whether write() joins these by completing blocks of the file, so that it is faster than
   /// a write for each of their runs.
   bool completes(std::span<const Put> puts) const;
   /// Around writes through handle(): what is kept goes to the file first, and holes in what is put meanwhile
-  /// are not filled by any rank. `together`: collective.
-  Status begin_outside(bool together);
-  void end_outside();
+  /// are not filled by any rank. `collective`: by all ranks.
+  Status begin_direct_writes(bool collective);
+  void end_direct_writes();
   /// Somebody else may write through handle() whenever he likes.
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
@@ -115,10 +115,10 @@ class CoreFile {
   bool commits() const;
   bool holds() const;
   /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
-  /// file is raised to what is whole once all ranks have written theirs: `together`, which collective writes
-  /// of all ranks have reached, or what each by itself has (`alone`; 0: nothing). Where a rank could not
+  /// file is raised to what is whole once all ranks have written theirs: `collective`, which collective writes
+  /// of all ranks have reached, or what each by itself has (`independent`; 0: nothing). Where a rank could not
   /// write, or the ranks share no memory, the number stays.
-  void count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone);
+  void count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent);
   /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the
   /// node keeps.
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
@@ -139,11 +139,11 @@ class CoreFile {
 
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
-  void meet();
+  void barrier_around_read();
 
   /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
   /// would not say for whom it waits; `call` is its name.
-  void arrive(const char* call);
+  void barrier(const char* call);
   /// A collective call on this file, for what a long wait in it has to say.
   CollectiveCall::About about(const char* call) const;
 

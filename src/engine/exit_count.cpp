@@ -35,35 +35,35 @@ ExitCount::ExitCount(NodeMemory shared, const Topology& t, const Communicator& r
   set(0, 0, 0, 0);
 }
 
-void ExitCount::set(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) {
-  together_ = together;
+void ExitCount::set(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent) {
+  collective_ = collective;
   publish();
-  alone_ = alone;
-  if (ranks_ != nullptr) ranks_[rank_].alone = alone;
+  independent_ = independent;
+  if (ranks_ != nullptr) ranks_[rank_].independent = independent;
   place_ = {offset, width, 0};
 }
 
 void ExitCount::publish() {
   if (ranks_ != nullptr)
-    ranks_[rank_].together = kUnit * together_ + (keeps_ ? kKeeps : 0) + (finished_ ? kFinished : 0);
+    ranks_[rank_].collective = kUnit * collective_ + (keeps_ ? kKeeps : 0) + (finished_ ? kFinished : 0);
 }
 
 // -1 while a rank still keeps something, or where the ranks share no memory. Of independent puts those
 // records count that every rank has reached, and once all have finished those that any has.
 std::int64_t ExitCount::whole() const {
   if (ranks_ == nullptr) return -1;
-  std::int64_t together = INT64_MAX, most = 0, least = INT64_MAX;
+  std::int64_t collective = INT64_MAX, most = 0, least = INT64_MAX;
   bool finished = true;
   for (int r = 0; r < count_; ++r) {
-    const std::int64_t state = ranks_[r].together.load();
+    const std::int64_t state = ranks_[r].collective.load();
     if ((state & kKeeps) != 0) return -1;
     finished = finished && (state & kFinished) != 0;
-    together = std::min(together, state / kUnit);
-    const std::int64_t alone = ranks_[r].alone.load();
-    most = std::max(most, alone);
-    least = std::min(least, alone);
+    collective = std::min(collective, state / kUnit);
+    const std::int64_t independent = ranks_[r].independent.load();
+    most = std::max(most, independent);
+    least = std::min(least, independent);
   }
-  return std::max(together, finished ? most : least);
+  return std::max(collective, finished ? most : least);
 }
 
 bool ExitCount::raise_to(std::int64_t records) noexcept {
@@ -72,20 +72,20 @@ bool ExitCount::raise_to(std::int64_t records) noexcept {
   return raise_count(file_.descriptor(), raised);
 }
 
-void ExitCount::begin_meeting(bool well) noexcept {
+void ExitCount::begin_reduction(bool well) noexcept {
   if (between_nodes_ == nullptr) return;
-  met_ = {well && !keeps_ ? 0 : -1, together_, ~alone_};
+  met_ = {well && !keeps_ ? 0 : -1, collective_, ~independent_};
   try {
-    meeting_ = between_nodes_->start_minimum(met_);
+    reduction_ = between_nodes_->start_minimum(met_);
   } catch (const std::bad_alloc&) {  // the others wait for a while
   }
 }
 
 // A rank that has ended otherwise does not come.
-void ExitCount::end_meeting() noexcept {
-  if (meeting_ == nullptr) return;
+void ExitCount::end_reduction() noexcept {
+  if (reduction_ == nullptr) return;
   const auto until = std::chrono::steady_clock::now() + kMostMeeting;
-  while (!meeting_->done()) {
+  while (!reduction_->done()) {
     if (std::chrono::steady_clock::now() > until) return;
     yield();
   }

@@ -31,7 +31,7 @@ class ExitCount {
   ExitCount& operator=(const ExitCount&) = delete;
 
   /// CoreFile::count_at_exit.
-  void set(std::int64_t offset, int width, std::int64_t together, std::int64_t alone);
+  void set(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent);
 
   /// From now on this rank keeps something; everything is in the file.
   void keeps() { keeps_ = true, publish(); }
@@ -44,14 +44,14 @@ class ExitCount {
   bool raise() noexcept { return raise_to(whole()); }
 
   /// In MPI_Finalize, where the ranks share no memory: Holder. `well`: this rank has written all.
-  void begin_meeting(bool well) noexcept;
-  void end_meeting() noexcept;
+  void begin_reduction(bool well) noexcept;
+  void end_reduction() noexcept;
 
  private:
   struct Rank {
     std::atomic<std::int64_t>
-        together;                     // four times the records of its collective puts, and what it is doing
-    std::atomic<std::int64_t> alone;  // of its independent puts since they were last counted together
+        collective;                     // four times the records of its collective puts, and what it is doing
+    std::atomic<std::int64_t> independent;  // of its independent puts since they were last counted together
   };
   static constexpr std::int64_t kKeeps = 1, kFinished = 2, kUnit = 4;
 
@@ -67,11 +67,11 @@ class ExitCount {
   const StoredFile& file_;
   const std::string& path_;
   CountAtExit place_;
-  std::int64_t together_ = 0;
-  std::int64_t alone_ = 0;
+  std::int64_t collective_ = 0;
+  std::int64_t independent_ = 0;
   bool keeps_ = false;
   bool finished_ = false;
-  std::unique_ptr<Communicator::Started> meeting_;
+  std::unique_ptr<Communicator::Started> reduction_;
   std::array<std::int64_t, 3> met_{};
 };
 

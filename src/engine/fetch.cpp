@@ -18,7 +18,7 @@ constexpr std::size_t kBatch = 512;
 
 }  // namespace
 
-/// Reads what is wanted of this owner's segments.
+/// Reads what is wanted of this owner's parts.
 class FetchRun::Reader {
  public:
   Reader(const Flush& flush, std::int64_t gap) : f_(flush), gap_(gap), round_(flush) {}
@@ -37,7 +37,7 @@ class FetchRun::Reader {
     const int shift = f_.window.shift();
     const std::int64_t base = round_.base();
     Status status;
-    for (const Segment& s : round_.segments()) {
+    for (const DomainPart& s : round_.parts()) {
       Extent part{};
       const auto read_part = [&] {
         part = {std::max(part.begin, s.begin), std::min(part.end, s.end)};
@@ -173,7 +173,7 @@ void FetchRun::begin_whole(Extent hull) {
   if (f_.aggregator >= 0) f_.counters.aggregator = 1;
   base_ = f_.domains.round_begin(hull.begin);
   read_whole(base_, 0);
-  arrive(0, kNoOffset);
+  next_round(0, kNoOffset);
 }
 
 void FetchRun::begin(Extent hull, int shift) {
@@ -203,9 +203,9 @@ Status FetchRun::run(Extent hull, int shift) {
   return finish();
 }
 
-std::int64_t FetchRun::arrive(int parity, std::int64_t next) {
+std::int64_t FetchRun::next_round(int parity, std::int64_t next) {
   const StageTimer timer(f_.counters, Stage::node_wait);
-  return f_.window.arrive(parity, next);
+  return f_.window.next_round(parity, next);
 }
 
 std::int64_t FetchRun::next() const {
@@ -219,7 +219,7 @@ bool FetchRun::step() {
 void FetchRun::read_whole(std::int64_t base, int parity) {
   const StageTimer timer(f_.counters, Stage::read);
   std::byte* const buffer = f_.window.buffer(parity);
-  f_.domains.for_each_segment(base, hull_, [&](const Segment& s) {
+  f_.domains.for_each_part(base, hull_, [&](const DomainPart& s) {
     if (s.owner.rail != f_.aggregator || !status_.ok()) return;
     ++f_.counters.reads;
     f_.counters.read_bytes += s.end - s.begin;
@@ -234,13 +234,13 @@ bool FetchRun::step_whole() {
   const std::int64_t guess = base_ + f_.domains.round_bytes();
   if (guess < hull_.end) read_whole(guess, 1 - parity);
   pick_at_once(base_, parity);
-  const std::int64_t least = arrive(1 - parity, next());
+  const std::int64_t least = next_round(1 - parity, next());
   if (least == kNoOffset) return false;
   base_ = f_.domains.round_begin(least);
   ++round_;
   if (base_ != guess) {
     read_whole(base_, 1 - parity);
-    arrive(parity, kNoOffset);
+    next_round(parity, kNoOffset);
   }
   return true;
 }
@@ -248,7 +248,7 @@ bool FetchRun::step_whole() {
 bool FetchRun::step_marked() {
   const int parity = round_ & 1;
   // All have marked this round, and the round before is in the window.
-  std::int64_t least = arrive(parity, next());
+  std::int64_t least = next_round(parity, next());
   ++f_.sequence;
   if (reader_) {
     indispensable([&] {

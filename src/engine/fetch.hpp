@@ -67,7 +67,7 @@ class FetchRun {
   void pick(int parity);
   void pick_at_once(std::int64_t base, int parity);
   void read_whole(std::int64_t base, int parity);
-  std::int64_t arrive(int parity, std::int64_t next);
+  std::int64_t next_round(int parity, std::int64_t next);
   std::int64_t next() const;
   bool step_whole();
   bool step_marked();

@@ -8,9 +8,9 @@ static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
 
 void FileContext::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
                         const std::function<void()>& meanwhile) {
-  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr) {
+  if (NodeWindow* const sync_point = windowed ? seat.sync_point() : nullptr; sync_point != nullptr) {
     // On one node memory is faster than a message, several times over where ranks share cores.
-    meeting->agree(least, sums, meanwhile);
+    sync_point->agree(least, sums, meanwhile);
   } else {
     // What was scattered on a guess is in memory before the others learn of it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -37,8 +37,8 @@ Status FileContext::outcome(const Status& mine) {
 
 void FileContext::barrier() {
   const StageTimer timer(counters, Stage::agree);
-  if (NodeWindow* const meeting = windowed ? seat.meeting() : nullptr; meeting != nullptr)
-    meeting->barrier();
+  if (NodeWindow* const sync_point = windowed ? seat.sync_point() : nullptr; sync_point != nullptr)
+    sync_point->barrier();
   else
     comm->barrier();
   CollectiveCall::all_have_come();
@@ -74,7 +74,7 @@ NodeWindow* FileContext::gate() const {
   if (settings.mode == Mode::commit || !readable || file.descriptor() < 0 || !file.fills_holes() ||
       settings.storage != StorageKind::posix || nodes->topology().nodes > 1)
     return nullptr;
-  return windowed ? seat.meeting() : nullptr;
+  return windowed ? seat.sync_point() : nullptr;
 }
 
 CollectiveCall::About FileContext::about(const char* call) const {

@@ -41,7 +41,7 @@ struct FileContext {
   Counters counters;
   std::string reported_path;  ///< rank 0, where a report is asked for
   Bypass bypass;
-  std::optional<Sieve::Passing> given_away;  ///< MPI-IO's handle, to the program
+  std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
   Guess guess;
   Status deferred;
   bool readable = true;

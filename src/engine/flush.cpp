@@ -28,7 +28,7 @@ constexpr std::int64_t kFillBytes = 1 << 20;  // holes are filled in parts of th
 
 }  // namespace
 
-/// Writes what the window holds of this owner's segments.
+/// Writes what the window holds of this owner's parts.
 class FlushRun::Writer {
  public:
   explicit Writer(const Flush& flush) : f_(flush), round_(flush) {}
@@ -55,7 +55,7 @@ class FlushRun::Writer {
     pieces.clear();
     const int shift = f_.window.shift();
     const std::int64_t base = round_.base();
-    for (const Segment& s : round_.segments()) {
+    for (const DomainPart& s : round_.parts()) {
       // In parts, so that the list stays short however many holes there are.
       const std::int64_t end = (s.end - base) >> shift;
       for (std::int64_t part = (s.begin - base) >> shift; part < end; part += kPartBits) {
@@ -93,7 +93,7 @@ class FlushRun::Writer {
     return status;
   }
 
-  // Replaces the runs from `before` on, all of one segment, by whole parts of it where reading the holes is
+  // Replaces the runs from `before` on, all of one part, by whole parts of it where reading the holes is
   // cheaper than many writes. Only the owner does so, inside a flush that all ranks have entered, and never
   // past the last byte put.
   Status fill_holes(std::size_t before) {
@@ -244,7 +244,7 @@ bool FlushRun::step() {
   if (!guessed_) {
     scatter(base_, parity);
     const StageTimer timer(f_.counters, Stage::node_wait);
-    next = f_.window.arrive(parity, active_ ? active_->next() : kNoOffset);
+    next = f_.window.next_round(parity, active_ ? active_->next() : kNoOffset);
   }
   ++f_.sequence;
   if (writer_) {
@@ -286,8 +286,8 @@ void FlushRun::conclude() {
 void FlushRun::write_guessed() {
   ++f_.sequence;
   bool mine = false;
-  f_.domains.for_each_segment(base_, hull_,
-                              [&](const Segment& s) { mine = mine || s.owner.rail == f_.aggregator; });
+  f_.domains.for_each_part(base_, hull_,
+                              [&](const DomainPart& s) { mine = mine || s.owner.rail == f_.aggregator; });
   if (mine) {
     attempt([&] {
       Writer writer(f_);
@@ -299,7 +299,7 @@ void FlushRun::write_guessed() {
     f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
   }
   const StageTimer timer(f_.counters, Stage::node_wait);
-  f_.domains.for_each_segment(base_, hull_, [&](const Segment& s) {
+  f_.domains.for_each_part(base_, hull_, [&](const DomainPart& s) {
     const int rail = s.owner.rail;
     if (rail == f_.aggregator || f_.window.await_finish(rail, f_.sequence) == 0) return;
     status_.update({Code::peer, "aggregator " + std::to_string(rail) + " could not write its part"});

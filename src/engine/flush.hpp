@@ -46,7 +46,7 @@ struct Flush {
 
 /// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
 ///
-/// A small flush is mostly meetings, so the one in which all ranks agree where it begins can be the first
+/// A small flush is mostly sync_points, so the one in which all ranks agree where it begins can be the first
 /// round's, too: each rank guesses that the flush begins where its own data does, scatters, and says so in
 /// the agreement. Where all guessed the same, the round stands; else everybody begins again.
 class FlushRun {

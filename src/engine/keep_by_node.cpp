@@ -130,7 +130,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
     const StageTimer timer(f.counters, Stage::agree);
     f.agree(agreed);
   }
-  resting_ = false;
+  paused_ = false;
 
   // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
   // by itself, where a dataset shrinks or is copied.
@@ -164,16 +164,16 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
     mine = f.no_memory("for a collective write to ");
     puts.clear();
   }
-  segments_.written_past();  // before the ranks wait for each other in there
+  segments_.end_bypass();  // before the ranks wait for each other in there
   return collective_write(f, puts, std::move(mine), {});
 }
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
-  if (when == When::before_return || resting_ || f.twice()) {
+  if (when == When::before_return || paused_ || f.twice()) {
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
-    segments_.written_past();
+    segments_.end_bypass();
     return status;
   }
   std::vector<Put> rest;
@@ -188,7 +188,7 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
   if (f.settings.bypass_bytes > 0) {
     status = f.bypass.take_out(rest, f.settings.bypass_bytes, stripe, *f.storage, f.counters,
                                [&](const Put& put) { segments_.discard(*put.cursor); });
-    segments_.written_past();
+    segments_.end_bypass();
   }
   for (const Put& put : rest) {
     if (!status.ok()) break;
@@ -196,7 +196,7 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
       segments_.discard(*put.cursor);
       const std::int64_t writes = f.counters.writes, written = f.counters.written_bytes;
       status = f.bypass.write(put, stripe, *f.storage, f.counters);
-      segments_.written_past();
+      segments_.end_bypass();
       f.counters.bypass_writes += f.counters.writes - writes;
       f.counters.bypass_bytes += f.counters.written_bytes - written;
       continue;
@@ -219,37 +219,37 @@ Status KeepByNode::keep(const Put& put) {
 Status KeepByNode::write_at(const Piece& piece) {
   segments_.discard({piece.offset, piece.offset + piece.length});
   Status status = file_.storage->write({&piece, 1});
-  segments_.written_past();
+  segments_.end_bypass();
   return status;
 }
 
-Status KeepByNode::begin_outside(bool collective) {
+Status KeepByNode::begin_direct_writes(bool collective) {
   // Before others fill holes again, all know that somebody may be writing there.
-  segments_.write_past();
-  if (!collective) return flush_alone();
+  segments_.begin_bypass();
+  if (!collective) return flush_independent();
   file_.comm->barrier();
   return {};
 }
 
 void KeepByNode::space_freed() {
-  if (file_.nodes->topology().nodes == 1 || resting_) return;
+  if (file_.nodes->topology().nodes == 1 || paused_) return;
   const CollectiveCall call(file_.about("deletion"));
   barrier_around_read();
-  resting_ = true;
+  paused_ = true;
 }
 
 // ---- flushes ----
 
 Status KeepByNode::flush() {
   watching_ = false;  // a program may have set signal handlers by the next put
-  segments_.written_past();
+  segments_.end_bypass();
   Agreement agreed;
   const auto kept = agreed.maximum(segments_.kept());
   {
     const StageTimer timer(file_.counters, Stage::agree);
     file_.agree(agreed);
   }
-  resting_ = false;
+  paused_ = false;
   // Each knows of what it put itself.
   return agreed[kept] != 0 ? flush_kept() : Status{};
 }
@@ -314,7 +314,7 @@ Status KeepByNode::read(std::span<const Get> gets) {
 
 Status KeepByNode::before_collective_read(std::int64_t& kept) {
   kept = segments_.kept();
-  resting_ = false;
+  paused_ = false;
   return {};
 }
 
@@ -332,7 +332,7 @@ void KeepByNode::be_watched() {
 }
 
 bool KeepByNode::write_in_signal(const Piece& piece) noexcept {
-  return segments_.write_past_in_signal(file_.file.descriptor(), piece);
+  return segments_.bypass_in_signal(file_.file.descriptor(), piece);
 }
 
 bool KeepByNode::write_kept(Ending ending) noexcept {

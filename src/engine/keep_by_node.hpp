@@ -36,18 +36,18 @@ class KeepByNode final : public Keeper, public Holder {
   Status write(std::span<const Put> puts, When when) override;
   Status write_at(const Piece& piece) override;
   Status flush() override;
-  Status flush_alone() override { return segments_.drain(); }
+  Status flush_independent() override { return segments_.drain(); }
   Status read_at(std::int64_t offset, std::byte* data, std::int64_t length) override;
   Status read(std::span<const Get> gets) override;
   Status before_collective_read(std::int64_t& kept) override;
   /// After all ranks have entered: what any node keeps goes to the file, merged between the nodes.
   Status flush_kept() override;
   void barrier_around_read() override;
-  Status begin_outside(bool collective) override;
-  void end_outside() override { segments_.written_past(); }
+  Status begin_direct_writes(bool collective) override;
+  void end_direct_writes() override { segments_.end_bypass(); }
   void handle_given_away() override { segments_.never_fill(); }
   void space_freed() override;
-  void space_taken() override { resting_ = false; }
+  void space_taken() override { paused_ = false; }
   std::int64_t segment_bytes() const override { return segments_.segment_bytes(); }
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
@@ -72,7 +72,7 @@ class KeepByNode final : public Keeper, public Holder {
   Holder& writer_;
   std::int64_t most_ = 0;  // of a rank in a collective call
   bool watching_ = false;
-  bool resting_ = false;  // nothing is kept now: CoreFile::space_freed
+  bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
   bool locks_ = false;
   bool memory_stays_ = true;
 };

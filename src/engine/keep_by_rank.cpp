@@ -264,12 +264,12 @@ Status KeepByRank::write(std::span<const Put> puts, When when) {
     count_.keeps();
     return node_->write(puts, when);
   }
-  if (keep_alone(puts)) return {};
+  if (keep_independent(puts)) return {};
   if (Status status = write_pool(); !status.ok()) return status;
-  return keep_alone(puts) ? Status{} : file_.write_now(puts);
+  return keep_independent(puts) ? Status{} : file_.write_now(puts);
 }
 
-bool KeepByRank::keep_alone(std::span<const Put> puts) {
+bool KeepByRank::keep_independent(std::span<const Put> puts) {
   const StageTimer timer(file_.counters, Stage::pool);
   if (file_.twice() || overdue() || !pool_.stage(puts)) return false;
   keep();
@@ -278,9 +278,9 @@ bool KeepByRank::keep_alone(std::span<const Put> puts) {
   return true;
 }
 
-Status KeepByRank::flush_alone() {
+Status KeepByRank::flush_independent() {
   Status status = write_pool();
-  status.update(past().flush_alone());
+  status.update(past().flush_independent());
   if (status.ok()) count_.written();
   return status;
 }
@@ -296,9 +296,9 @@ Status KeepByRank::read(std::span<const Get> gets) {
   return past().read(gets);
 }
 
-Status KeepByRank::begin_outside(bool collective) {
-  Status status = past().begin_outside(collective);
-  if (!collective) status.update(flush_alone());
+Status KeepByRank::begin_direct_writes(bool collective) {
+  Status status = past().begin_direct_writes(collective);
+  if (!collective) status.update(flush_independent());
   return status;
 }
 
@@ -342,8 +342,8 @@ void KeepByRank::write_out(Ending ending) noexcept {
   if (!well || !count_.raise()) say_not_written(path.c_str());
 }
 
-void KeepByRank::begin_meeting() noexcept {
-  count_.begin_meeting(pool_.empty() || written_out_);
+void KeepByRank::begin_reduction() noexcept {
+  count_.begin_reduction(pool_.empty() || written_out_);
 }
 
 }  // namespace forebay

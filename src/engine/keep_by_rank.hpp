@@ -35,14 +35,14 @@ class KeepByRank final : public Keeper, public Holder {
   Status write(std::span<const Put> puts, When when) override;
   Status write_at(const Piece& piece) override { return past().write_at(piece); }
   Status flush() override;
-  Status flush_alone() override;
+  Status flush_independent() override;
   Status read_at(std::int64_t offset, std::byte* data, std::int64_t length) override;
   Status read(std::span<const Get> gets) override;
   Status before_collective_read(std::int64_t& kept) override;
   Status flush_kept() override { return past().flush_kept(); }
   void barrier_around_read() override { past().barrier_around_read(); }
-  Status begin_outside(bool collective) override;
-  void end_outside() override { past().end_outside(); }
+  Status begin_direct_writes(bool collective) override;
+  void end_direct_writes() override { past().end_direct_writes(); }
   void handle_given_away() override { past().handle_given_away(); }
   void space_freed() override { past().space_freed(); }
   void space_taken() override { past().space_taken(); }
@@ -51,15 +51,15 @@ class KeepByRank final : public Keeper, public Holder {
   void end_independent() override { independent_ = false; }
   bool holds() const override { return !collective_.empty(); }
   std::int64_t segment_bytes() const override { return past().segment_bytes(); }
-  void count_at_exit(std::int64_t offset, int width, std::int64_t together, std::int64_t alone) override {
-    count_.set(offset, width, together, alone);
+  void count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent) override {
+    count_.set(offset, width, collective, independent);
   }
   bool write_in_signal(const Piece& piece) noexcept override { return past().write_in_signal(piece); }
   std::shared_ptr<SegmentMemory> close() override { return past().close(); }
 
   void write_out(Ending ending) noexcept override;
-  void begin_meeting() noexcept override;
-  void end_meeting() noexcept override { count_.end_meeting(); }
+  void begin_reduction() noexcept override;
+  void end_reduction() noexcept override { count_.end_reduction(); }
 
  private:
   class InUse;
@@ -72,7 +72,7 @@ class KeepByRank final : public Keeper, public Holder {
   void keep();
   void clear_pool();
   Status write_pool();
-  bool keep_alone(std::span<const Put> puts);
+  bool keep_independent(std::span<const Put> puts);
   Status write_or_flush(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
                         bool flush);
   Status flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, Status mine);

@@ -16,7 +16,7 @@ Status KeepNothing::write_all(std::vector<Put>& puts, Status mine, std::span<std
     try {
       const StageTimer timer(f.counters, Stage::write);
       // Others may still be in what they write by themselves.
-      const Sieve::Passing passing(f.gate(), f.file.descriptor());
+      const Sieve::Bypassing bypassing(f.gate(), f.file.descriptor());
       mine =
           f.bypass.take_out(puts, f.settings.bypass_bytes, f.layout.stripe_bytes(), *f.storage, f.counters);
     } catch (const std::bad_alloc&) {
@@ -40,7 +40,7 @@ Status KeepNothing::write(std::span<const Put> puts, When /*when*/) {
           sieve_.write(put, f.file.descriptor(), *gate, f.file.mark(), *f.storage, stripe, f.counters,
                        status))
         continue;
-      const Sieve::Passing passing(gate, f.file.descriptor());
+      const Sieve::Bypassing bypassing(gate, f.file.descriptor());
       status = f.bypass.write(put, stripe, *f.storage, f.counters);
     }
   } catch (const std::bad_alloc&) {
@@ -50,7 +50,7 @@ Status KeepNothing::write(std::span<const Put> puts, When /*when*/) {
 }
 
 Status KeepNothing::write_at(const Piece& piece) {
-  const Sieve::Passing passing(file_.gate(), file_.file.descriptor());
+  const Sieve::Bypassing bypassing(file_.gate(), file_.file.descriptor());
   return file_.storage->write({&piece, 1});
 }
 
@@ -59,8 +59,8 @@ bool KeepNothing::completes(std::span<const Put> puts) const {
          std::all_of(puts.begin(), puts.end(), [](const Put& put) { return Sieve::worth(*put.cursor); });
 }
 
-Status KeepNothing::begin_outside(bool /*collective*/) {
-  outside_.emplace(file_.gate(), file_.file.descriptor());
+Status KeepNothing::begin_direct_writes(bool /*collective*/) {
+  direct_writes_.emplace(file_.gate(), file_.file.descriptor());
   return {};
 }
 

@@ -20,14 +20,14 @@ class KeepNothing final : public Keeper {
   Status write(std::span<const Put> puts, When when) override;
   Status write_at(const Piece& piece) override;
   bool completes(std::span<const Put> puts) const override;
-  Status begin_outside(bool collective) override;
-  void end_outside() override { outside_.reset(); }
+  Status begin_direct_writes(bool collective) override;
+  void end_direct_writes() override { direct_writes_.reset(); }
   void handle_given_away() override;
   bool commits() const override { return false; }
 
  private:
   Sieve sieve_;
-  std::optional<Sieve::Passing> outside_;  // between begin_outside and end_outside
+  std::optional<Sieve::Bypassing> direct_writes_;  // between begin_direct_writes and end_direct_writes
 };
 
 }  // namespace forebay

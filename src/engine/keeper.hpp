@@ -37,7 +37,7 @@ class Keeper {
   virtual Status write_at(const Piece& piece) = 0;
   virtual bool completes(std::span<const Put> /*puts*/) const { return false; }
   virtual Status flush() { return {}; }
-  virtual Status flush_alone() { return {}; }
+  virtual Status flush_independent() { return {}; }
 
   virtual Status read_at(std::int64_t offset, std::byte* data, std::int64_t length);
   virtual Status read(std::span<const Get> gets);
@@ -48,12 +48,12 @@ class Keeper {
     return {};
   }
   virtual Status flush_kept() { return {}; }
-  /// Collective: CoreFile::meet.
+  /// Collective: CoreFile::barrier_around_read.
   virtual void barrier_around_read();
 
-  /// CoreFile::begin_outside, where `collective` after flush().
-  virtual Status begin_outside(bool collective) = 0;
-  virtual void end_outside() {}
+  /// CoreFile::begin_direct_writes, where `collective` after flush().
+  virtual Status begin_direct_writes(bool collective) = 0;
+  virtual void end_direct_writes() {}
   virtual void handle_given_away() {}
   virtual void space_freed() {}
   virtual void space_taken() {}
@@ -65,8 +65,8 @@ class Keeper {
   virtual bool holds() const { return false; }
   virtual std::int64_t segment_bytes() const;
 
-  virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*together*/,
-                             std::int64_t /*alone*/) {}
+  virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*collective*/,
+                             std::int64_t /*independent*/) {}
   virtual bool write_in_signal(const Piece& piece) noexcept;
 
   /// Before the file closes, after flush(): memory for the next file, null where there is none.

@@ -10,8 +10,8 @@
 namespace forebay {
 namespace {
 
-std::size_t meeting_bytes(int ranks, int meetings) {
-  return NodeLease::kBytes + static_cast<std::size_t>(meetings) * NodeWindow::bytes_needed(ranks, 0);
+std::size_t sync_point_bytes(int ranks, int sync_points) {
+  return NodeLease::kBytes + static_cast<std::size_t>(sync_points) * NodeWindow::bytes_needed(ranks, 0);
 }
 
 std::size_t page_up(std::size_t bytes) {
@@ -21,16 +21,16 @@ std::size_t page_up(std::size_t bytes) {
 
 }  // namespace
 
-NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int meetings)
+NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points)
     : comm_(ranks.duplicate()),
       topology_(make_topology(*comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners)),
-      meetings_(meetings) {}
+      sync_points_(sync_points) {}
 
 Status NodeSet::make_window(std::int64_t round_bytes) {
   window_.reset();
   std::unique_ptr<Window> window;
   const int ranks = topology_.local_ranks;
-  const std::size_t before = page_up(meeting_bytes(ranks, meetings_));
+  const std::size_t before = page_up(sync_point_bytes(ranks, sync_points_));
   const std::size_t bytes = before + NodeWindow::bytes_needed(ranks, round_bytes);
   Status mine;
   try {
@@ -51,9 +51,9 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
     auto* at = static_cast<std::byte*>(memory.at);
     window->lease = std::make_unique<NodeLease>(at);
     at += NodeLease::kBytes;
-    for (int i = 0; i < meetings_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
-      window->meetings.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
-      window->meetings.back()->set_waiting(idle, &waited);
+    for (int i = 0; i < sync_points_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
+      window->sync_points.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
+      window->sync_points.back()->set_waiting(idle, &waited);
     }
     window->view = std::make_unique<NodeWindow>(static_cast<std::byte*>(memory.at) + before, ranks,
                                                 topology_.local_rank, round_bytes);
@@ -71,7 +71,7 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
   // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
   const std::int64_t ranks = topology_.local_ranks;
   const auto rest = bytes -
-                    static_cast<std::int64_t>(page_up(meeting_bytes(topology_.local_ranks, meetings_))) -
+                    static_cast<std::int64_t>(page_up(sync_point_bytes(topology_.local_ranks, sync_points_))) -
                     static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
   return std::max<std::int64_t>(
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));

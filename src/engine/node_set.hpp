@@ -26,7 +26,7 @@ namespace forebay {
 struct Window {
   NodeMemory memory;
   std::unique_ptr<NodeLease> lease;
-  std::vector<std::unique_ptr<NodeWindow>> meetings;
+  std::vector<std::unique_ptr<NodeWindow>> sync_points;
   std::unique_ptr<NodeWindow> view;
   FlushScratch scratch;
   std::uint64_t sequence = 0;
@@ -59,8 +59,8 @@ struct SetWish {
 /// Used by one thread at a time where it says "collective": by the file that holds it (engine/seat.hpp).
 class NodeSet {
  public:
-  /// Collective. `meetings`: how many files may use it in threads of their own.
-  NodeSet(const Communicator& ranks, const SetWish& wish, int meetings);
+  /// Collective. `sync_points`: how many files may use it in threads of their own.
+  NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points);
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
@@ -95,7 +95,7 @@ class NodeSet {
  private:
   std::unique_ptr<Communicator> comm_;
   Topology topology_;
-  int meetings_;
+  int sync_points_;
   std::unique_ptr<Window> window_;
   std::shared_ptr<SegmentMemory> spare_;
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;

@@ -79,7 +79,7 @@ void CoreFile::note_open() {
   try {
     s.again.emplace(id, [this] {
       if (file_->options.when_opened_again) return file_->options.when_opened_again(*this);
-      if (Status status = flush_alone(); !status.ok()) defer(std::move(status));
+      if (Status status = flush_independent(); !status.ok()) defer(std::move(status));
     });
   } catch (const std::bad_alloc&) {  // as if there were no other
   }

@@ -9,38 +9,38 @@ namespace forebay {
 
 OwnerRound::OwnerRound(const Flush& flush)
     : f_(flush),
-      segments_(static_cast<std::size_t>(flush.nodes)),
-      requests_(segments_.size()),
-      plans_(segments_.size()),
-      sizes_(segments_.size()) {
+      parts_(static_cast<std::size_t>(flush.nodes)),
+      requests_(parts_.size()),
+      plans_(parts_.size()),
+      sizes_(parts_.size()) {
   const auto words = static_cast<std::size_t>((f_.window.round_bytes() >> f_.window.shift()) / 64 + 1);
   if (f_.scratch.merged.size() < words) f_.scratch.merged.resize(words);
 }
 
-const std::vector<Segment>& OwnerRound::mine() const {
-  return segments_[static_cast<std::size_t>(f_.node)];
+const std::vector<DomainPart>& OwnerRound::mine() const {
+  return parts_[static_cast<std::size_t>(f_.node)];
 }
 
 std::int64_t OwnerRound::gather(std::int64_t base, Extent hull, int parity) {
   base_ = base;
   buffer_ = f_.window.buffer(parity);
   merged_ = f_.scratch.merged.data();
-  for (auto& list : segments_) list.clear();
-  f_.domains.for_each_segment(base, hull, [&](const Segment& s) {
+  for (auto& list : parts_) list.clear();
+  f_.domains.for_each_part(base, hull, [&](const DomainPart& s) {
     if (s.owner.rail != f_.aggregator) return;
-    // Neighbours of one owner are one segment: fewer, larger writes.
-    auto& list = segments_[static_cast<std::size_t>(s.owner.node)];
+    // Neighbours of one owner are one part: fewer, larger writes.
+    auto& list = parts_[static_cast<std::size_t>(s.owner.node)];
     if (!list.empty() && list.back().end == s.begin) {
       list.back().end = s.end;
     } else {
       list.push_back(s);
     }
   });
-  // Reading on one node, a segment may begin or end inside a granule of which a neighbour wants the rest.
+  // Reading on one node, a part may begin or end inside a granule of which a neighbour wants the rest.
   const std::int64_t granule = std::int64_t{1} << f_.window.shift();
   std::int64_t bytes = 0;
-  for (const auto& list : segments_) {
-    for (const Segment& s : list) {
+  for (const auto& list : parts_) {
+    for (const DomainPart& s : list) {
       const std::int64_t begin = (s.begin - base) / granule * granule;
       const std::int64_t end = (s.end - base + granule - 1) / granule * granule;
       bytes += f_.window.merge(parity, begin, std::min(end, f_.window.round_bytes()), merged_);
@@ -52,11 +52,11 @@ std::int64_t OwnerRound::gather(std::int64_t base, Extent hull, int parity) {
 std::int64_t OwnerRound::agree(Sends what, std::int64_t next, Status& status) {
   if (f_.nodes == 1) return next;
   const StageTimer timer(f_.counters, Stage::exchange);
-  for (std::size_t n = 0; n < segments_.size(); ++n) {
+  for (std::size_t n = 0; n < parts_.size(); ++n) {
     plans_[n] = {};
     requests_[n].clear();
     if (static_cast<int>(n) != f_.node)
-      plans_[n] = plan_message(segments_[n], base_, f_.window.shift(), merged_);
+      plans_[n] = plan_message(parts_[n], base_, f_.window.shift(), merged_);
     sizes_[n] = what == Sends::bytes ? plans_[n].total() : request_bytes(plans_[n]);
     if (what == Sends::bytes) f_.counters.node_runs += plans_[n].runs;
   }
@@ -71,7 +71,7 @@ void OwnerRound::exchange_bytes(Status& status) {
   status.update(f_.rail->transfer(
       [&](int node, std::span<std::byte> out) {
         const auto n = static_cast<std::size_t>(node);
-        pack_message(plans_[n], segments_[n], base_, f_.window.shift(), merged_, buffer_, out.data());
+        pack_message(plans_[n], parts_[n], base_, f_.window.shift(), merged_, buffer_, out.data());
       },
       [&](int, std::span<const std::byte> message) {
         return unpack_message(message, mine(), base_, f_.window.shift(), buffer_, merged_);
@@ -86,7 +86,7 @@ void OwnerRound::exchange_requests(Status& status) {
   status.update(f_.rail->transfer(
       [&](int node, std::span<std::byte> out) {
         const auto n = static_cast<std::size_t>(node);
-        pack_request(plans_[n], segments_[n], base_, f_.window.shift(), merged_, out.data());
+        pack_request(plans_[n], parts_[n], base_, f_.window.shift(), merged_, out.data());
       },
       [&](int node, std::span<const std::byte> message) {
         const auto n = static_cast<std::size_t>(node);
@@ -107,7 +107,7 @@ void OwnerRound::exchange_answers(Status& status) {
                     out.data());
       },
       [&](int node, std::span<const std::byte> answer) {
-        return unpack_answer(answer, segments_[static_cast<std::size_t>(node)], base_, f_.window.shift(),
+        return unpack_answer(answer, parts_[static_cast<std::size_t>(node)], base_, f_.window.shift(),
                              merged_, buffer_);
       },
       f_.counters));

@@ -1,4 +1,4 @@
-// What an owner does in a round, whether its bytes go to the file or come from there: its segments, what its
+// What an owner does in a round, whether its bytes go to the file or come from there: its parts, what its
 // node marked of them, and the exchange with the other nodes. Knows no MPI.
 #pragma once
 
@@ -19,7 +19,7 @@ class OwnerRound {
  public:
   explicit OwnerRound(const Flush& flush);
 
-  /// After the node's barrier: the segments of this rail in the round at `base`, and what the node marked of
+  /// After the node's barrier: the parts of this rail in the round at `base`, and what the node marked of
   /// them; all that is marked lies in `hull`. Returns the marked bytes.
   std::int64_t gather(std::int64_t base, Extent hull, int parity);
 
@@ -39,13 +39,13 @@ class OwnerRound {
   std::byte* buffer() const { return buffer_; }
   const std::uint64_t* merged() const { return merged_; }
   /// This owner's.
-  std::span<const Segment> segments() const { return mine(); }
+  std::span<const DomainPart> parts() const { return mine(); }
 
  private:
-  const std::vector<Segment>& mine() const;
+  const std::vector<DomainPart>& mine() const;
 
   const Flush& f_;
-  std::vector<std::vector<Segment>> segments_;    // of this rail, by node
+  std::vector<std::vector<DomainPart>> parts_;    // of this rail, by node
   std::vector<std::vector<std::byte>> requests_;  // of each node, until they are answered
   std::vector<PackPlan> plans_;
   std::vector<std::int64_t> sizes_;

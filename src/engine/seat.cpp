@@ -105,7 +105,7 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
   v[SetChoice::kUser] = list.next_user++ & 0xffffff;
   v[SetChoice::kFresh] = list.next_id++;
   v[SetChoice::kSet] = -1;
-  v[SetChoice::kMeetings] = ranks.threads_are_free() ? ListedSet::kPlaces : 1;
+  v[SetChoice::kSyncPoints] = ranks.threads_are_free() ? ListedSet::kPlaces : 1;
   if (fresh) return choice;
   ListedSet* best = nullptr;
   for (const auto& one : list.sets) {
@@ -133,7 +133,7 @@ Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choi
   List& list = List::instance();
   const std::int64_t id = choice.values[SetChoice::kSet];
   if (id < 0) {
-    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kMeetings]));
+    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kSyncPoints]));
     listed_ = std::make_shared<ListedSet>(set_, wish, choice.values[SetChoice::kFresh]);
     listed_->users = 1;
     listed_->held = true;
@@ -179,12 +179,12 @@ Seat::~Seat() {
   leave({}, {});
 }
 
-NodeWindow* Seat::meeting() const {
+NodeWindow* Seat::sync_point() const {
   Window* const window = set_->window();
   if (set_->topology().nodes > 1 || window == nullptr) return nullptr;
-  auto& meetings = window->meetings;
-  if (meetings.size() == 1) return meetings.front().get();
-  return place_ < 0 ? nullptr : meetings[static_cast<std::size_t>(place_)].get();
+  auto& sync_points = window->sync_points;
+  if (sync_points.size() == 1) return sync_points.front().get();
+  return place_ < 0 ? nullptr : sync_points[static_cast<std::size_t>(place_)].get();
 }
 
 std::unique_ptr<Communicator> Seat::take_comm(const Communicator& ranks) {
@@ -202,7 +202,7 @@ void Seat::leave_comm(std::unique_ptr<Communicator> comm) {
   std::swap(listed_->places[place_].comm, comm);
 }
 
-bool Seat::alone() const {
+bool Seat::sole_user() const {
   const std::lock_guard lock(List::instance().mutex);
   return listed_->users == 1;
 }

@@ -16,7 +16,7 @@ struct ListedSet;
 
 /// What rank 0 chose: to be sent to the other ranks of the file.
 struct SetChoice {
-  enum : std::size_t { kSet, kFresh, kPlace, kUser, kMeetings, kCount };
+  enum : std::size_t { kSet, kFresh, kPlace, kUser, kSyncPoints, kCount };
   std::array<std::int64_t, kCount> values{};
 };
 
@@ -42,14 +42,14 @@ class Seat {
   bool empty() const { return set_ == nullptr; }
   std::uint32_t user() const { return user_; }
   /// Where the ranks of this file meet on one node; null: by messages alone.
-  NodeWindow* meeting() const;
+  NodeWindow* sync_point() const;
 
   /// A communicator of this file's own: one that a closed file has left, or a new one. Collective.
   std::unique_ptr<Communicator> take_comm(const Communicator& ranks);
   void leave_comm(std::unique_ptr<Communicator> comm);
 
   /// For this moment, of rank 0's list: no other file uses the set.
-  bool alone() const;
+  bool sole_user() const;
   void let_go();  ///< after holding
 
   /// The end of the seat, in three steps, so that all ranks do the same: rank 0's say and everybody's vote,

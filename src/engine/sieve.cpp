@@ -62,24 +62,24 @@ bool Sieve::worth(Cursor& cursor) {
 }
 
 // Not for a time: a block may be on its way to a slow disk. Who fills and dies lets the lock go.
-void Sieve::wait_for_blocks(NodeWindow& meeting, int descriptor) {
+void Sieve::wait_for_blocks(NodeWindow& sync_point, int descriptor) {
   const auto while_filling = [&] {
     ::usleep(50);
-    return meeting.filling();
+    return sync_point.filling();
   };
   for (int i = 0; i < kLetsOthersGo; ++i) {
-    meeting.end_passing();
+    sync_point.end_bypass();
     {
       const FileLock after(descriptor, kGate, 1, while_filling);
     }
-    if (!meeting.begin_passing()) return;
+    if (!sync_point.begin_bypass()) return;
   }
   const FileLock after(descriptor, kGate, 1, while_filling);
 }
 
 struct Sieve::Ways {
   int descriptor;
-  NodeWindow& meeting;
+  NodeWindow& sync_point;
   const OpenMark* mark;
   Storage& storage;
   std::int64_t stripe;
@@ -91,19 +91,19 @@ struct Sieve::Ways {
   }
 };
 
-bool Sieve::write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark, Storage& storage,
+bool Sieve::write(const Put& put, int descriptor, NodeWindow& sync_point, const OpenMark* mark, Storage& storage,
                   std::int64_t stripe, Counters& counters, Status& status) {
   if (block_ == nullptr) block_ = std::make_unique_for_overwrite<std::byte[]>(kBlock);
   runs_.resize(kMostRuns);
   struct Filling {
-    explicit Filling(NodeWindow& m) : meeting(m) { meeting.begin_filling(); }
-    ~Filling() { meeting.end_filling(); }
-    NodeWindow& meeting;
-  } const filling(meeting);
+    explicit Filling(NodeWindow& m) : sync_point(m) { sync_point.begin_filling(); }
+    ~Filling() { sync_point.end_filling(); }
+    NodeWindow& sync_point;
+  } const filling(sync_point);
   const FileLock gate(descriptor, kGate, 1, in_time(), FileLock::Kind::shared);
   // Who holds it now holds the whole file, and nobody fills.
   if (!gate.held()) return false;
-  const Ways ways{descriptor, meeting, mark, storage, stripe, counters};
+  const Ways ways{descriptor, sync_point, mark, storage, stripe, counters};
   put.cursor->start(kBlock);
   for (std::int64_t next = put.cursor->peek(); next != kNoOffset && status.ok(); next = put.cursor->peek()) {
     const std::int64_t limit = (next / kBlock + 1) * kBlock;
@@ -137,7 +137,7 @@ Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways&
   const bool whole = bytes == end - begin && ascend(runs);
   std::optional<OpenMark::Alone> alone;
   bool fills = !whole && range.held() && runs.size() >= kLeastRuns;
-  for (int i = 0; fills && ways.meeting.others_pass(); ++i) {
+  for (int i = 0; fills && ways.sync_point.others_bypass(); ++i) {
     if (i == kYields) fills = false;
     sched_yield();
   }

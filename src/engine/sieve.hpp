@@ -17,7 +17,7 @@
 namespace forebay {
 
 /// Whoever completes a block writes bytes that others may be putting at the same time. Ranks that complete
-/// blocks lock them (fcntl(2)). All other independent writes of the file object are within a Passing: as long
+/// blocks lock them (fcntl(2)). All other independent writes of the file object are within a Bypassing: as long
 /// as there is any, no block is completed, and it waits for those that are; some times it lets those go first
 /// that come meanwhile. Other objects of the file leave marks.
 class Sieve {
@@ -27,27 +27,27 @@ class Sieve {
   static bool worth(Cursor& cursor);
 
   /// Writes a request; false: nothing, since the program holds a lock of the whole file. `descriptor`: the
-  /// file's, readable; `meeting`: what the ranks of the object share; `mark`: null where nobody else writes
+  /// file's, readable; `sync_point`: what the ranks of the object share; `mark`: null where nobody else writes
   /// the file for certain.
-  bool write(const Put& put, int descriptor, NodeWindow& meeting, const OpenMark* mark, Storage& storage,
+  bool write(const Put& put, int descriptor, NodeWindow& sync_point, const OpenMark* mark, Storage& storage,
              std::int64_t stripe, Counters& counters, Status& status);
 
-  class Passing {
+  class Bypassing {
    public:
-    /// `meeting` null: nothing to do.
-    Passing(NodeWindow* meeting, int descriptor) : meeting_(meeting) {
-      if (meeting != nullptr && meeting->begin_passing()) wait_for_blocks(*meeting, descriptor);
+    /// `sync_point` null: nothing to do.
+    Bypassing(NodeWindow* sync_point, int descriptor) : sync_point_(sync_point) {
+      if (sync_point != nullptr && sync_point->begin_bypass()) wait_for_blocks(*sync_point, descriptor);
     }
-    ~Passing() {
-      if (meeting_ != nullptr) meeting_->end_passing();
+    ~Bypassing() {
+      if (sync_point_ != nullptr) sync_point_->end_bypass();
     }
-    Passing(const Passing&) = delete;
-    Passing& operator=(const Passing&) = delete;
+    Bypassing(const Bypassing&) = delete;
+    Bypassing& operator=(const Bypassing&) = delete;
 
    private:
-    NodeWindow* meeting_;
+    NodeWindow* sync_point_;
   };
-  static void wait_for_blocks(NodeWindow& meeting, int descriptor);
+  static void wait_for_blocks(NodeWindow& sync_point, int descriptor);
 
  private:
   struct Ways;

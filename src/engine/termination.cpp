@@ -28,8 +28,8 @@ struct Holders {
 
   // Ranks may have opened their files in different orders.
   void meet() noexcept {
-    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->begin_meeting();
-    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->end_meeting();
+    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->begin_reduction();
+    for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->end_reduction();
   }
 };
 

@@ -19,8 +19,8 @@ class Holder {
 
   /// In MPI_Finalize, after all holders of this rank were written out: begins what the ranks of a file do
   /// together, and ends it.
-  virtual void begin_meeting() noexcept {}
-  virtual void end_meeting() noexcept {}
+  virtual void begin_reduction() noexcept {}
+  virtual void end_reduction() noexcept {}
 
   virtual ~Holder() = default;
 

@@ -118,7 +118,7 @@ Status FileContext::move_to_window(Window*& out) {
 void FileContext::offer_memory(std::span<std::int64_t> out) const {
   const Topology& t = nodes->topology();
   const std::int64_t ranks = t.local_ranks;
-  const bool alone = seat.alone();
+  const bool alone = seat.sole_user();
   // A window that is too small makes room for a larger one.
   const std::int64_t replaced = alone && nodes->window() != nullptr ? nodes->window()->bytes : 0;
   std::int64_t window =

@@ -91,9 +91,9 @@ void NodeWindow::barrier() {
   barrier([] {});
 }
 
-bool NodeWindow::others_pass() const {
+bool NodeWindow::others_bypass() const {
   for (int r = 0; r < ranks_; ++r) {
-    if (slots_[r].passing.load(std::memory_order_seq_cst) != 0) return true;
+    if (slots_[r].bypassing.load(std::memory_order_seq_cst) != 0) return true;
   }
   return false;
 }
@@ -132,7 +132,7 @@ void NodeWindow::agree(std::span<std::int64_t> least, std::span<std::int64_t> su
   }
 }
 
-std::int64_t NodeWindow::arrive(int parity, std::int64_t next) {
+std::int64_t NodeWindow::next_round(int parity, std::int64_t next) {
   slots_[rank_].next[parity].store(next, std::memory_order_relaxed);
   barrier();
   std::int64_t least = kNoOffset;

@@ -18,7 +18,7 @@ namespace forebay {
 /// One rank's (or thread's) view of the window. All ranks call the collective functions in the same order.
 ///
 /// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and meets
-/// the others in arrive(). Then owners read the buffer while everyone may scatter the next round into the
+/// the others in next_round(). Then owners read the buffer while everyone may scatter the next round into the
 /// other buffer: two rounds later the same buffer is used again, and the barrier in between keeps the owner
 /// ahead.
 class NodeWindow {
@@ -52,7 +52,7 @@ class NodeWindow {
   void mark_touched(int parity, std::span<const Run> runs, std::int64_t origin);
 
   /// Publishes this rank's next offset, waits until all ranks have, and returns the least of them.
-  std::int64_t arrive(int parity, std::int64_t next);
+  std::int64_t next_round(int parity, std::int64_t next);
 
   /// What this rank does while it waits.
   void set_waiting(void (*idle)(), void (*waited)(double) noexcept) {
@@ -77,16 +77,16 @@ class NodeWindow {
   // Independent writes of a file whose ranks meet here. Those that complete blocks are filling, others pass:
 
   /// True: somebody is filling, and has to be waited for before anything is written.
-  bool begin_passing() {
-    slots_[rank_].passing.fetch_add(1, std::memory_order_seq_cst);
+  bool begin_bypass() {
+    slots_[rank_].bypassing.fetch_add(1, std::memory_order_seq_cst);
     return control_->filling.load(std::memory_order_seq_cst) != 0;
   }
-  void end_passing() { slots_[rank_].passing.fetch_sub(1, std::memory_order_release); }
+  void end_bypass() { slots_[rank_].bypassing.fetch_sub(1, std::memory_order_release); }
   bool filling() const { return control_->filling.load(std::memory_order_seq_cst) != 0; }
   void begin_filling() { control_->filling.fetch_add(1, std::memory_order_seq_cst); }
   void end_filling() { control_->filling.fetch_sub(1, std::memory_order_release); }
   /// While this rank is filling: whether any passes.
-  bool others_pass() const;
+  bool others_bypass() const;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
   /// `sequence` counts rounds over the life of the window, the same on all ranks.
@@ -107,7 +107,7 @@ class NodeWindow {
   void reset_error();
 
   /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the
-  /// window), and returns how many bytes are marked. Only after arrive(). Bits outside the range in boundary
+  /// window), and returns how many bytes are marked. Only after next_round(). Bits outside the range in boundary
   /// words are left undefined.
   std::int64_t merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
 
@@ -120,7 +120,7 @@ class NodeWindow {
     std::atomic<int> finish_code;         // of aggregator number i in slot i
     std::atomic<std::uint32_t> finished;  // the low bits of its sequence
     std::atomic<std::int64_t> agreed[2][kMostAgreed];
-    alignas(128) std::atomic<int> passing;
+    alignas(128) std::atomic<int> bypassing;
   };
   struct alignas(128) Control {
     alignas(128) std::atomic<std::uint32_t> arrived;

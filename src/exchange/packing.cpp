@@ -27,20 +27,20 @@ struct Stride {
 };
 
 template <class F>
-void for_each_run(std::span<const Segment> segments, std::int64_t base, int shift,
+void for_each_run(std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, F&& f) {
-  for (const Segment& segment : segments) {
-    for_each_bit_run(merged, (segment.begin - base) >> shift, (segment.end - base) >> shift, f);
+  for (const DomainPart& part : parts) {
+    for_each_bit_run(merged, (part.begin - base) >> shift, (part.end - base) >> shift, f);
   }
 }
 
-std::int64_t bits_of(const Segment& segment, int shift) {
-  return (segment.end - segment.begin) >> shift;
+std::int64_t bits_of(const DomainPart& part, int shift) {
+  return (part.end - part.begin) >> shift;
 }
 
-// A segment's bits, moved to begin at bit 0 of whole words.
-std::int64_t bitmap_words(const Segment& segment, int shift) {
-  return (bits_of(segment, shift) + 63) / 64;
+// A part's bits, moved to begin at bit 0 of whole words.
+std::int64_t bitmap_words(const DomainPart& part, int shift) {
+  return (bits_of(part, shift) + 63) / 64;
 }
 
 std::uint64_t word_at(const std::uint64_t* words, std::int64_t bit, std::int64_t end) {
@@ -54,7 +54,7 @@ std::uint64_t word_at(const std::uint64_t* words, std::int64_t bit, std::int64_t
 
 }  // namespace
 
-PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift,
+PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int shift,
                       const std::uint64_t* merged) {
   PackPlan plan;
   std::int64_t first = 0;
@@ -63,7 +63,7 @@ PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int 
   std::int64_t step = 0;
   std::int64_t bits = 0;
   bool regular = true;
-  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+  for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
     if (plan.runs == 0) {
       first = begin;
       length = count;
@@ -79,7 +79,7 @@ PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int 
   regular = regular && first >= 0;
   plan.data_bytes = bits << shift;
   std::int64_t bitmap = 0;
-  for (const Segment& segment : segments) bitmap += bitmap_words(segment, shift) * 8;
+  for (const DomainPart& part : parts) bitmap += bitmap_words(part, shift) * 8;
   const auto list = static_cast<std::int64_t>(sizeof(PackedRun)) * plan.runs;
   std::int64_t smallest = list;
   plan.header = Header::runs;
@@ -95,15 +95,15 @@ PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int 
   return plan;
 }
 
-void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+void pack_request(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, std::byte* out) {
   const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs)};
   std::memcpy(out, &prefix, sizeof prefix);
   std::byte* header = out + sizeof prefix;
   if (plan.header == Header::bitmap) {
-    for (const Segment& segment : segments) {
-      const std::int64_t begin = (segment.begin - base) >> shift;
-      const std::int64_t end = (segment.end - base) >> shift;
+    for (const DomainPart& part : parts) {
+      const std::int64_t begin = (part.begin - base) >> shift;
+      const std::int64_t end = (part.end - base) >> shift;
       for (std::int64_t bit = begin; bit < end; bit += 64) {
         const std::uint64_t word = word_at(merged, bit, end);
         std::memcpy(header, &word, sizeof word);
@@ -114,7 +114,7 @@ void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::
   }
   std::int64_t index = 0;
   Stride stride{};
-  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+  for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
     if (plan.header == Header::runs) {
       const PackedRun run{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(count)};
       std::memcpy(header, &run, sizeof run);
@@ -130,11 +130,11 @@ void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::
   if (plan.header == Header::strided) std::memcpy(header, &stride, sizeof stride);
 }
 
-void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+void pack_message(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, const std::byte* window, std::byte* out) {
-  pack_request(plan, segments, base, shift, merged, out);
+  pack_request(plan, parts, base, shift, merged, out);
   std::byte* data = out + plan.header_bytes;
-  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+  for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
     std::memcpy(data, window + (begin << shift), static_cast<std::size_t>(count << shift));
     data += count << shift;
   });
@@ -145,7 +145,7 @@ namespace {
 /// Calls take(begin, count) for the runs of a header in the order of the data, as long as it returns true;
 /// `data` becomes what follows the header. False when the header is not well-formed, or take said so.
 template <class Take>
-bool parse_header(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+bool parse_header(std::span<const std::byte> message, std::span<const DomainPart> parts, std::int64_t base,
                   int shift, const std::byte*& data, Take&& take) {
   Prefix prefix{};
   if (message.size() < sizeof prefix) return false;
@@ -153,7 +153,7 @@ bool parse_header(std::span<const std::byte> message, std::span<const Segment> s
   const std::byte* header = message.data() + sizeof prefix;
   const std::size_t left = message.size() - sizeof prefix;
   std::int64_t window_end = 0;
-  for (const Segment& segment : segments) window_end = std::max(window_end, segment.end - base);
+  for (const DomainPart& part : parts) window_end = std::max(window_end, part.end - base);
   const auto take_checked = [&](std::int64_t begin, std::int64_t count) {
     return ((begin + count) << shift) <= window_end && take(begin, count);
   };
@@ -182,19 +182,19 @@ bool parse_header(std::span<const std::byte> message, std::span<const Segment> s
     }
     case Header::bitmap: {
       std::size_t bytes = 0;
-      for (const Segment& segment : segments)
-        bytes += static_cast<std::size_t>(bitmap_words(segment, shift)) * 8;
+      for (const DomainPart& part : parts)
+        bytes += static_cast<std::size_t>(bitmap_words(part, shift)) * 8;
       if (left < bytes) return false;
       data = header + bytes;
       bool good = true;
       std::vector<std::uint64_t> bits;
-      for (const Segment& segment : segments) {
-        const auto count = static_cast<std::size_t>(bitmap_words(segment, shift));
+      for (const DomainPart& part : parts) {
+        const auto count = static_cast<std::size_t>(bitmap_words(part, shift));
         bits.resize(count);
         std::memcpy(bits.data(), header, count * 8);
         header += count * 8;
-        const std::int64_t begin = (segment.begin - base) >> shift;
-        for_each_bit_run(bits.data(), 0, bits_of(segment, shift), [&](std::int64_t bit, std::int64_t length) {
+        const std::int64_t begin = (part.begin - base) >> shift;
+        for_each_bit_run(bits.data(), 0, bits_of(part, shift), [&](std::int64_t bit, std::int64_t length) {
           good = good && take_checked(begin + bit, length);
         });
       }
@@ -217,11 +217,11 @@ void set_bits(std::uint64_t* words, std::int64_t begin, std::int64_t count) {
 
 }  // namespace
 
-bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+bool unpack_message(std::span<const std::byte> message, std::span<const DomainPart> parts, std::int64_t base,
                     int shift, std::byte* window, std::uint64_t* merged) {
   const std::byte* const end = message.data() + message.size();
   const std::byte* data = nullptr;
-  return parse_header(message, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+  return parse_header(message, parts, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
     const std::int64_t bytes = count << shift;
     if (end - data < bytes) return false;
     std::memcpy(window + (begin << shift), data, static_cast<std::size_t>(bytes));
@@ -231,33 +231,33 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
   });
 }
 
-bool unpack_request(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+bool unpack_request(std::span<const std::byte> message, std::span<const DomainPart> parts, std::int64_t base,
                     int shift, std::uint64_t* merged, std::int64_t& bytes) {
   bytes = 0;
   const std::byte* data = nullptr;
-  return parse_header(message, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+  return parse_header(message, parts, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
     set_bits(merged, begin, count);
     bytes += count << shift;
     return true;
   });
 }
 
-void pack_answer(std::span<const std::byte> request, std::span<const Segment> segments, std::int64_t base,
+void pack_answer(std::span<const std::byte> request, std::span<const DomainPart> parts, std::int64_t base,
                  int shift, const std::byte* window, std::byte* out) {
   const std::byte* data = nullptr;
-  parse_header(request, segments, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
+  parse_header(request, parts, base, shift, data, [&](std::int64_t begin, std::int64_t count) {
     std::memcpy(out, window + (begin << shift), static_cast<std::size_t>(count << shift));
     out += count << shift;
     return true;
   });
 }
 
-bool unpack_answer(std::span<const std::byte> answer, std::span<const Segment> segments, std::int64_t base,
+bool unpack_answer(std::span<const std::byte> answer, std::span<const DomainPart> parts, std::int64_t base,
                    int shift, const std::uint64_t* merged, std::byte* window) {
   const std::byte* data = answer.data();
   const std::byte* const end = data + answer.size();
   bool good = true;
-  for_each_run(segments, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
+  for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
     const std::int64_t bytes = count << shift;
     good = good && end - data >= bytes;
     if (!good) return;

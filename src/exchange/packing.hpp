@@ -1,4 +1,4 @@
-// Messages between nodes: the marked bytes of a window's segments, packed behind the smallest of three
+// Messages between nodes: the marked bytes of a window's parts, packed behind the smallest of three
 // headers.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace forebay {
 /// arrays as a stride.
 enum class Header : std::uint32_t { runs = 1, strided = 2, bitmap = 3 };
 
-/// What a packed message needs: bytes of header and data. `segments` are file ranges of one round, `merged`
+/// What a packed message needs: bytes of header and data. `parts` are file ranges of one round, `merged`
 /// their marks (bit i for window bytes [i << shift, …) after `base`).
 struct PackPlan {
   Header header = Header::runs;
@@ -25,16 +25,16 @@ struct PackPlan {
   std::int64_t total() const { return runs == 0 ? 0 : header_bytes + data_bytes; }
 };
 
-PackPlan plan_message(std::span<const Segment> segments, std::int64_t base, int shift,
+PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int shift,
                       const std::uint64_t* merged);
 
 /// Writes the message of that plan to `out` (plan.total() bytes).
-void pack_message(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+void pack_message(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, const std::byte* window, std::byte* out);
 
-/// Puts a message's bytes into `window` and its marks into `merged`; `segments` are the receiver's, the same
+/// Puts a message's bytes into `window` and its marks into `merged`; `parts` are the receiver's, the same
 /// as the sender's. False when the message is not well-formed.
-bool unpack_message(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+bool unpack_message(std::span<const std::byte> message, std::span<const DomainPart> parts, std::int64_t base,
                     int shift, std::byte* window, std::uint64_t* merged);
 
 // The same for reading: a request is a message without data, and the answer is the data alone, in the
@@ -44,20 +44,20 @@ bool unpack_message(std::span<const std::byte> message, std::span<const Segment>
 inline std::int64_t request_bytes(const PackPlan& plan) {
   return plan.runs == 0 ? 0 : plan.header_bytes;
 }
-void pack_request(const PackPlan& plan, std::span<const Segment> segments, std::int64_t base, int shift,
+void pack_request(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, std::byte* out);
 
 /// Sets the request's bits in `merged`, and counts the bytes that it asks for. False when it is not
 /// well-formed.
-bool unpack_request(std::span<const std::byte> message, std::span<const Segment> segments, std::int64_t base,
+bool unpack_request(std::span<const std::byte> message, std::span<const DomainPart> parts, std::int64_t base,
                     int shift, std::uint64_t* merged, std::int64_t& bytes);
 
 /// Writes what a request (not malformed) asks for.
-void pack_answer(std::span<const std::byte> request, std::span<const Segment> segments, std::int64_t base,
+void pack_answer(std::span<const std::byte> request, std::span<const DomainPart> parts, std::int64_t base,
                  int shift, const std::byte* window, std::byte* out);
 
 /// Puts the answer to the request that `merged` stands for into the window. False when its length is wrong.
-bool unpack_answer(std::span<const std::byte> answer, std::span<const Segment> segments, std::int64_t base,
+bool unpack_answer(std::span<const std::byte> answer, std::span<const DomainPart> parts, std::int64_t base,
                    int shift, const std::uint64_t* merged, std::byte* window);
 
 }  // namespace forebay

@@ -35,7 +35,7 @@ struct Owner {
 };
 
 /// A part of one round that one owner writes: bytes [begin, end) of the file.
-struct Segment {
+struct DomainPart {
   std::int64_t begin;
   std::int64_t end;
   Owner owner;
@@ -72,13 +72,13 @@ class FileDomains {
   /// First offset of the round that holds `offset`.
   std::int64_t round_begin(std::int64_t offset) const { return offset / round_ * round_; }
 
-  /// Calls f(Segment) for the parts of the round at `base` that lie in `hull`, in ascending order.
+  /// Calls f(DomainPart) for the parts of the round at `base` that lie in `hull`, in ascending order.
   template <class F>
-  void for_each_segment(std::int64_t base, Extent hull, F&& f) const {
+  void for_each_part(std::int64_t base, Extent hull, F&& f) const {
     const std::int64_t end = std::min(base + round_, hull.end);
     for (std::int64_t at = std::max(base, hull.begin); at < end;) {
       const std::int64_t next = std::min(end, (at / block_ + 1) * block_);
-      f(Segment{at, next, owner(at)});
+      f(DomainPart{at, next, owner(at)});
       at = next;
     }
   }

@@ -67,7 +67,7 @@ bool NodeSegments::write_out_in_signal(int fd) noexcept {
   return well;
 }
 
-bool NodeSegments::write_past_in_signal(int fd, Piece piece) noexcept {
+bool NodeSegments::bypass_in_signal(int fd, Piece piece) noexcept {
   // For good: nobody fills holes there any more.
   writer_.begin_bypass();
   Deadline deadline;

@@ -74,9 +74,9 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// filled until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
-  void written_past() { writer_.end_bypass(); }
+  void end_bypass() { writer_.end_bypass(); }
   /// The same, where what will be written is not known: all that is kept is written first, by the caller.
-  void write_past() { writer_.begin_bypass(); }
+  void begin_bypass() { writer_.begin_bypass(); }
   /// No hole is filled any more: somebody may write past the segments at any time.
   void never_fill() { writer_.never_fill(); }
 
@@ -97,7 +97,7 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// has locked for long, that rank writes it. False: not all could be written.
   bool write_out_in_signal(int fd) noexcept;
   /// The same for bytes that go past the segments, within one segment's range.
-  bool write_past_in_signal(int fd, Piece piece) noexcept;
+  bool bypass_in_signal(int fd, Piece piece) noexcept;
 
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }

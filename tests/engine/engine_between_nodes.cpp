@@ -24,7 +24,7 @@ void merged_when_flushed(const std::string& hints) {
   CHECK(file->nodes() > 1 && file->commits());
   const int elements = 2000;
   for (int i = file->rank(); i < elements; i += file->ranks())
-    CHECK_OK(put_alone(*file, 100 * i, 100, static_cast<unsigned>(i)));
+    CHECK_OK(put_independent(*file, 100 * i, 100, static_cast<unsigned>(i)));
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(size_of(*file) == 0);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -44,7 +44,7 @@ void one_file_after_another(const std::string& nodes) {
       auto file = open_between_nodes(nodes + ";forebay_stripe_bytes=" + std::to_string(stripe) +
                                      ";forebay_pool_bytes=" + std::to_string(pool));
       CHECK(file->commits());
-      CHECK_OK(put_alone(*file, 10 * file->rank(), 10, 1));
+      CHECK_OK(put_independent(*file, 10 * file->rank(), 10, 1));
       CHECK_OK(file->close());
     }
   }
@@ -57,7 +57,7 @@ void collective_calls(const std::string& hints) {
   for (unsigned call = 0; call < 10; ++call) CHECK(holds_interleaved(*file, 3000 * call, 3000, call));
   CHECK_OK(put_interleaved(*file, 4000, 3000, 7, 99));  // the other ranks' elements
   CHECK(holds_interleaved(*file, 4000, 3000, 99));
-  CHECK_OK(put_alone(*file, 100000 + 10 * file->rank(), 10, 5));
+  CHECK_OK(put_independent(*file, 100000 + 10 * file->rank(), 10, 5));
   CHECK_OK(put_interleaved(*file, 100000, 10 * file->ranks(), 3, 100));  // over those
   CHECK_OK(file->close());
   file = open_file(MPI_COMM_WORLD, "nodes.dat", "", nullptr, Keeping::nothing);
@@ -77,17 +77,17 @@ void conflicts_are_found(const std::string& nodes) {
       return bytes;
     };
     const bool first = file->rank() == 0, last = file->rank() == file->ranks() - 1;
-    CHECK_OK(put_alone(*file, 100000 + 50 * file->rank(), 50, 1));  // beside each other
+    CHECK_OK(put_independent(*file, 100000 + 50 * file->rank(), 50, 1));  // beside each other
     CHECK_OK(file->flush());
     CHECK(found() == 0);
     // Over the edge of a segment; then, after a flush, over the same bytes.
-    if (first) CHECK_OK(put_alone(*file, 4000, 200, 2));
+    if (first) CHECK_OK(put_independent(*file, 4000, 200, 2));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (last) CHECK_OK(put_alone(*file, 4090, 300, 3));
-    if (last) CHECK_OK(put_alone(*file, 4080, 5, 3));
+    if (last) CHECK_OK(put_independent(*file, 4090, 300, 3));
+    if (last) CHECK_OK(put_independent(*file, 4080, 5, 3));
     CHECK_OK(file->flush());
     CHECK(found() == (*looks == '\0' ? 0 : 115));
-    if (first) CHECK_OK(put_alone(*file, 4000, 1000, 4));
+    if (first) CHECK_OK(put_independent(*file, 4000, 1000, 4));
     CHECK_OK(file->flush());
     CHECK(found() == (*looks == '\0' ? 0 : 115));
     CHECK_OK(file->close());
@@ -103,7 +103,7 @@ void freed_space(int late, const std::string& hints) {
     const std::int64_t at = 10000 * static_cast<std::int64_t>(turn);
     const int writer = turn % 2 == 0 ? 0 : last;
     const int reuser = last - writer;
-    if (file->rank() == writer) CHECK_OK(put_alone(*file, at, 5000, 1));
+    if (file->rank() == writer) CHECK_OK(put_independent(*file, at, 5000, 1));
     MPI_Barrier(MPI_COMM_WORLD);  // the program's
     if (file->rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(30));
     file->space_freed();
@@ -112,7 +112,7 @@ void freed_space(int late, const std::string& hints) {
     if (file->rank() == reuser) {
       const std::vector<char> data(4000, 2);
       if (turn % 2 == 0) CHECK_OK(file->write_at(at, data.data(), 4000));
-      if (turn % 2 == 1) CHECK_OK(put_alone(*file, at, 4000, 2));
+      if (turn % 2 == 1) CHECK_OK(put_independent(*file, at, 4000, 2));
       CHECK(holds(*file, at, 4000, 2));
       CHECK(holds(*file, at + 4000, 1000, 1));
     }
@@ -129,7 +129,7 @@ void freed_space(int late, const std::string& hints) {
 void while_writing_fails(const std::string& hints) {
   auto file = open_between_nodes(
       "forebay_storage=failing;forebay_fail_after_bytes=1000;forebay_stripe_bytes=4k;" + hints);
-  CHECK_OK(put_alone(*file, 3000 * file->rank(), 3000, 3));
+  CHECK_OK(put_independent(*file, 3000 * file->rank(), 3000, 3));
   CHECK(!file->flush().ok());  // on every rank
   CHECK(holds(*file, 3000 * file->rank(), 10, 3) || file->ranks() > 1);
   CHECK(!file->sync().ok());
@@ -180,7 +180,7 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
     const bool alone = kind < 5 || kind == 10;
     if (alone && others) {
       if (to_meet == 0) status = file->flush();
-      if (to_meet == 1) file->meet();
+      if (to_meet == 1) file->barrier_around_read();
       if (to_meet == 2) {
         if (file->rank() == static_cast<int>(random() % static_cast<unsigned>(file->ranks())))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -207,7 +207,7 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
       }
     } else if (kind == 3) {
       set(at, bytes, node_of(who));
-      if (file->rank() == who) status.update(put_alone(*file, at, bytes, static_cast<unsigned>(value)));
+      if (file->rank() == who) status.update(put_independent(*file, at, bytes, static_cast<unsigned>(value)));
     } else if (kind == 4) {
       set(at, bytes, nobody);
       const std::vector<std::byte> data(static_cast<std::size_t>(bytes), value);
@@ -230,13 +230,13 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
       file->space_taken();
     } else {  // somebody reads, or all do together
       const bool together = kind == 9;
-      if (together) file->meet(), forget();
+      if (together) file->barrier_around_read(), forget();
       if (together || file->rank() == who) {
         std::vector<std::byte> got(static_cast<std::size_t>(bytes));
         status.update(file->read_at(at, got.data(), bytes));
         if (std::memcmp(got.data(), image.data() + at, got.size()) != 0) fail(step, "a read");
       }
-      if (together) file->meet();
+      if (together) file->barrier_around_read();
     }
     if (!status.ok()) fail(step, status.message().c_str());
     if (below(2) == 0) MPI_Barrier(MPI_COMM_WORLD);

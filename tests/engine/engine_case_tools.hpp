@@ -95,7 +95,7 @@ inline std::int64_t size_of(CoreFile& file) {
   return size;
 }
 
-inline Status put_alone(CoreFile& file, std::int64_t at, std::int64_t length, unsigned value) {
+inline Status put_independent(CoreFile& file, std::int64_t at, std::int64_t length, unsigned value) {
   const std::vector<std::byte> data(static_cast<std::size_t>(length), static_cast<std::byte>(value));
   RunListCursor cursor({{at, 0, length}});
   MemorySource source(data.data());

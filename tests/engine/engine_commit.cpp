@@ -112,7 +112,7 @@ void independent_on_node(const std::string& more) {
   CHECK(wrong == 0);
   // Kept by the node, and then a collective call over the same bytes.
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == ranks - 1) CHECK_OK(put_alone(*file, 0, 3000, 1));
+  if (rank == ranks - 1) CHECK_OK(put_independent(*file, 0, 3000, 1));
   CHECK_OK(put_interleaved(*file, 1000, 3000, 5, 7));
   CHECK_OK(file->flush());
   CHECK(holds(*file, 0, 1000, 1));

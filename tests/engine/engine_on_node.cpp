@@ -21,7 +21,7 @@ void kept_until_flushed() {
   auto file = open_on_node("forebay_stripe_bytes=4k");
   CHECK(file->commits());
   // Every third kilobyte, so that no segment is full.
-  for (int i = file->rank(); i < 50; i += file->ranks()) CHECK_OK(put_alone(*file, 3000 * i, 1000, 1));
+  for (int i = file->rank(); i < 50; i += file->ranks()) CHECK_OK(put_independent(*file, 3000 * i, 1000, 1));
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(size_of(*file) == 0);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -36,7 +36,7 @@ void kept_until_flushed() {
 void full_segments_go() {
   auto file = open_on_node("forebay_stripe_bytes=4k");
   for (int i = file->rank(); i < 512; i += file->ranks())
-    CHECK_OK(put_alone(*file, 64 * i, 64, static_cast<unsigned>(i)));
+    CHECK_OK(put_independent(*file, 64 * i, 64, static_cast<unsigned>(i)));
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(size_of(*file) == 512 * 64);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -56,13 +56,13 @@ void the_last_wins(const std::string& hints) {
     if (file->rank() == who) {
       const std::int64_t at = 100 * turn;
       if (turn % 3 == 0) {
-        CHECK_OK(put_alone(*file, at, 5000, value));
+        CHECK_OK(put_independent(*file, at, 5000, value));
       } else if (turn % 3 == 1) {
         const std::vector<char> data(5000, static_cast<char>(value));
         CHECK_OK(file->write_at(at, data.data(), 5000));
       } else {
-        CHECK_OK(put_alone(*file, at, 200000, value));  // passes by
-        CHECK_OK(put_alone(*file, at, 5000, value));
+        CHECK_OK(put_independent(*file, at, 200000, value));  // passes by
+        CHECK_OK(put_independent(*file, at, 5000, value));
       }
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -80,7 +80,7 @@ void within_bounds() {
   // Far more than fits, all ranks far apart, then between each other.
   const std::int64_t share = 3 << 20;
   for (std::int64_t i = 0; i < share / 3000; ++i)
-    CHECK_OK(put_alone(*file, share * file->rank() + 3000 * i, 2000, static_cast<unsigned>(i)));
+    CHECK_OK(put_independent(*file, share * file->rank() + 3000 * i, 2000, static_cast<unsigned>(i)));
   CHECK(file->counters().pool_peak_bytes <= (std::int64_t{512} << 10) * file->ranks());
   // What gives way is completed from the file and goes whole.
   std::int64_t writes = file->counters().writes;
@@ -94,8 +94,8 @@ void within_bounds() {
   CHECK_OK(file->close());
 
   file = open_on_node("forebay_stripe_bytes=64k;forebay_commit_seconds=0");
-  CHECK_OK(put_alone(*file, 0, 500, 1));
-  CHECK_OK(put_alone(*file, 1 << 20, 500, 2));  // the first is too old now
+  CHECK_OK(put_independent(*file, 0, 500, 1));
+  CHECK_OK(put_independent(*file, 1 << 20, 500, 2));  // the first is too old now
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(size_of(*file) >= 500);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -118,7 +118,7 @@ void reads_write_nothing() {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   for (std::int64_t i = file->rank(); i < count; i += file->ranks())
-    CHECK_OK(put_alone(*file, step * i, length, static_cast<unsigned>(100 + i)));
+    CHECK_OK(put_independent(*file, step * i, length, static_cast<unsigned>(100 + i)));
   MPI_Barrier(MPI_COMM_WORLD);
   const std::int64_t writes = all_writes(*file);
   const auto expected = [&](std::int64_t at) {
@@ -171,7 +171,7 @@ void past_and_filled(unsigned seed, const std::string& hints) {
         const int value = 1 + (turn + i) % 200;
         const std::vector<char> data(8, static_cast<char>(value));
         CHECK_OK(past ? file->write_at(8 * at, data.data(), 8)
-                      : put_alone(*file, 8 * at, 8, static_cast<unsigned>(value)));
+                      : put_independent(*file, 8 * at, 8, static_cast<unsigned>(value)));
         mine[static_cast<std::size_t>(at)] = value;
       }
     }
@@ -217,9 +217,9 @@ void collective_calls() {
   CHECK_OK(put_interleaved(*file, 200, std::int64_t{6} << 20, 512, 77));  // too large to be kept
   CHECK(file->counters().pooled_calls == 20 || file->ranks() > 16);
   CHECK_OK(put_interleaved(*file, 1000, 3000, 5, 78));
-  file->meet();
+  file->barrier_around_read();
   CHECK(holds_interleaved(*file, 1000, 3000, 78));
-  file->meet();
+  file->barrier_around_read();
   CHECK_OK(file->close());
   file = open_file(MPI_COMM_WORLD, "node.dat", "", nullptr, Keeping::nothing);
   for (unsigned call = 0; call < 2; ++call) CHECK(holds_interleaved(*file, 100 * call, 100, call));
@@ -234,7 +234,7 @@ void while_writing_fails() {
       "64k");
   Status refused;
   for (int i = 0; i < 2000 && refused.ok(); ++i)
-    refused = put_alone(*file, 8192 * (i * file->ranks() + file->rank()), 4000, 3);
+    refused = put_independent(*file, 8192 * (i * file->ranks() + file->rank()), 4000, 3);
   CHECK(refused.code() == Code::io);
   CHECK(!file->flush().ok());  // on every rank
   CHECK(!file->sync().ok());
@@ -321,7 +321,7 @@ void random_steps(unsigned seed, int steps) {
       }
     } else if (kind == 3) {
       set(at, bytes);
-      if (file->rank() == who) status = put_alone(*file, at, bytes, static_cast<unsigned>(value));
+      if (file->rank() == who) status = put_independent(*file, at, bytes, static_cast<unsigned>(value));
     } else if (kind == 4) {
       set(at, bytes);
       const std::vector<std::byte> data(static_cast<std::size_t>(bytes), value);
@@ -340,13 +340,13 @@ void random_steps(unsigned seed, int steps) {
       status = below(2) == 0 ? file->flush() : file->sync();
     } else {  // somebody reads, or all do together
       const bool together = kind == 8;
-      if (together) file->meet();
+      if (together) file->barrier_around_read();
       if (together || file->rank() == who) {
         std::vector<std::byte> got(static_cast<std::size_t>(bytes));
         status = file->read_at(at, got.data(), bytes);
         if (std::memcmp(got.data(), image.data() + at, got.size()) != 0) fail(step, "a read");
       }
-      if (together) file->meet();
+      if (together) file->barrier_around_read();
     }
     if (!status.ok()) fail(step, status.message().c_str());
     MPI_Barrier(MPI_COMM_WORLD);

@@ -84,30 +84,30 @@ TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
     for (std::size_t i = 0; i < bits.size(); ++i) {
       if (bits[i]) merged[i / 64] |= std::uint64_t{1} << (i % 64);
     }
-    std::vector<Segment> segments;
+    std::vector<DomainPart> parts;
     for (std::int64_t at = 0; at < round;) {
       const std::int64_t next =
           std::min<std::int64_t>(round, at + 8 * (1 + static_cast<std::int64_t>(random() % 2000)));
-      if (random() % 2 == 0) segments.push_back({base + at, base + next, {}});
+      if (random() % 2 == 0) parts.push_back({base + at, base + next, {}});
       at = next;
     }
     std::vector<std::byte> window(static_cast<std::size_t>(round));
     for (auto& byte : window) byte = static_cast<std::byte>(random());
 
-    const PackPlan plan = plan_message(segments, base, shift, merged.data());
+    const PackPlan plan = plan_message(parts, base, shift, merged.data());
     if (plan.runs == 0) continue;
     ++headers[static_cast<std::size_t>(plan.header)];
     std::vector<std::byte> message(static_cast<std::size_t>(plan.total()));
-    pack_message(plan, segments, base, shift, merged.data(), window.data(), message.data());
+    pack_message(plan, parts, base, shift, merged.data(), window.data(), message.data());
 
     std::vector<std::byte> target(window.size(), std::byte{0});
     std::vector<std::uint64_t> marks(merged.size(), 0);
-    ASSERT_TRUE(unpack_message(message, segments, base, shift, target.data(), marks.data()));
+    ASSERT_TRUE(unpack_message(message, parts, base, shift, target.data(), marks.data()));
     std::int64_t marked = 0;
     for (std::size_t i = 0; i < bits.size(); ++i) {
       const std::int64_t at = base + (static_cast<std::int64_t>(i) << shift);
       bool inside = false;
-      for (const Segment& s : segments) inside = inside || (at >= s.begin && at < s.end);
+      for (const DomainPart& s : parts) inside = inside || (at >= s.begin && at < s.end);
       const bool put = bits[i] && inside;
       ASSERT_EQ((marks[i / 64] >> (i % 64) & 1) != 0, put);
       marked += put ? 1 : 0;
@@ -117,7 +117,7 @@ TEST(Packing, WhatIsPackedIsUnpackedAndNothingElse) {
     ASSERT_EQ(marked << shift, plan.data_bytes);
     // Cut messages are noticed, not read past.
     for (const std::size_t cut : {message.size() - 1, message.size() / 2, std::size_t{5}, std::size_t{0}}) {
-      EXPECT_FALSE(unpack_message({message.data(), cut}, segments, base, shift, target.data(), marks.data()));
+      EXPECT_FALSE(unpack_message({message.data(), cut}, parts, base, shift, target.data(), marks.data()));
     }
   }
   EXPECT_GT(headers[1], 10);

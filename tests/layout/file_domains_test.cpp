@@ -49,7 +49,7 @@ std::vector<Owner> table(const Case& c, int owners, std::int64_t begin, std::int
   return out;
 }
 
-/// Every byte of the round of `offset` has the owner that the table says, in one segment of ascending ones;
+/// Every byte of the round of `offset` has the owner that the table says, in one part of ascending ones;
 /// `hull` cuts the first and the last.
 void check(const Case& c, std::int64_t offset, Extent hull) {
   const FileDomains domains(c.striping, c.round, c.set, c.block);
@@ -60,7 +60,7 @@ void check(const Case& c, std::int64_t offset, Extent hull) {
   const std::vector<Owner> owner = table(c, domains.owners(), base, base + c.round);
   ASSERT_EQ(domains.owner(offset), owner[static_cast<std::size_t>(offset - base)]);
   std::int64_t at = std::max(base, hull.begin);
-  domains.for_each_segment(base, hull, [&](const Segment& s) {
+  domains.for_each_part(base, hull, [&](const DomainPart& s) {
     ASSERT_EQ(s.begin, at);
     ASSERT_GT(s.end, s.begin);
     ASSERT_EQ(s.begin / c.block, (s.end - 1) / c.block) << "a block is never joined to its neighbour";
@@ -101,8 +101,8 @@ TEST(FileDomains, LikeATable) {
 TEST(FileDomains, ContiguousDomainsAreOneBlockEach) {
   // 10 stripes over 2 nodes of 2 rails: 3, 3, 3 and 1.
   const FileDomains domains({100}, 4096, {2, 2}, 300);
-  std::vector<Segment> parts;
-  domains.for_each_segment(0, {0, 1000}, [&](const Segment& s) { parts.push_back(s); });
+  std::vector<DomainPart> parts;
+  domains.for_each_part(0, {0, 1000}, [&](const DomainPart& s) { parts.push_back(s); });
   ASSERT_EQ(parts.size(), 4U);
   const std::vector<Owner> owners{{0, 0}, {1, 0}, {0, 1}, {1, 1}};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(parts[i].owner, owners[i]);
@@ -114,7 +114,7 @@ TEST(FileDomains, MoreOwnersThanStripes) {
   const FileDomains domains({1000}, 4096, {64, 2});
   EXPECT_EQ(domains.owners(), 128);
   int next = 0;
-  domains.for_each_segment(0, {0, 2500}, [&](const Segment& s) { EXPECT_EQ(s.owner, (Owner{next++, 0})); });
+  domains.for_each_part(0, {0, 2500}, [&](const DomainPart& s) { EXPECT_EQ(s.owner, (Owner{next++, 0})); });
   EXPECT_EQ(next, 3);
 }
 

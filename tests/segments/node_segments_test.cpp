@@ -307,7 +307,7 @@ TEST_F(NodeSegmentsTest, NoHoleIsFilledWhileAnotherRankPassesBy) {
   ASSERT_TRUE(segments_->drain().ok());
   EXPECT_EQ(counters_.writes, 4);
   EXPECT_EQ(counters_.rmw_blocks, 0);
-  other.written_past();
+  other.end_bypass();
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(20 * i, 10, 1).ok());
   ASSERT_TRUE(segments_->drain().ok());
   EXPECT_EQ(counters_.writes, 5);

@@ -125,7 +125,7 @@ struct Rank {
     while (!segments.put({&cursor, &source}).ok()) {
     }
   }
-  void write_past(const std::vector<Run>& runs, const Bytes& bytes) {
+  void begin_bypass(const std::vector<Run>& runs, const Bytes& bytes) {
     for (const Run& run : runs) {
       const Piece piece{run.file, bytes.data() + run.stream, run.length};
       while (!storage.write({&piece, 1}).ok()) {
@@ -224,17 +224,17 @@ void do_something(Rank& rank, const Owners& owners, Bytes& model, const Shape& s
   } else if (kind == 8) {
     RunListCursor cursor(runs);
     segments.discard(cursor);
-    rank.write_past(runs, new_bytes(runs, rank.dice, model));
-    if (rank.dice.one_in(2)) segments.written_past();
+    rank.begin_bypass(runs, new_bytes(runs, rank.dice, model));
+    if (rank.dice.one_in(2)) segments.end_bypass();
   } else if (kind == 9) {
     for (const Run& run : runs) segments.discard(Extent{run.file, run.file + run.length});
-    rank.write_past(runs, new_bytes(runs, rank.dice, model));
-    segments.written_past();
+    rank.begin_bypass(runs, new_bytes(runs, rank.dice, model));
+    segments.end_bypass();
   } else if (kind == 10) {
-    segments.write_past();
+    segments.begin_bypass();
     rank.drain();
-    rank.write_past(runs, new_bytes(runs, rank.dice, model));
-    segments.written_past();
+    rank.begin_bypass(runs, new_bytes(runs, rank.dice, model));
+    segments.end_bypass();
   } else {
     EXPECT_EQ(rank.read(runs), of_model(runs, model));
   }
@@ -267,7 +267,7 @@ Counters run(const Shape& shape, std::uint64_t seed) {
         const Owners owners(seed, epoch, shape.ranks);
         for (int i = 0; i < calls; ++i) do_something(rank, owners, model, shape);
         if (rank.dice.one_in(3)) (void)rank.segments.drain_share();
-        rank.segments.written_past();
+        rank.segments.end_bypass();
         barrier.arrive_and_wait();
         if (!shape.plain) look(rank, model);
         if (rank.dice.one_in(3)) (void)rank.segments.drain();
