@@ -111,7 +111,8 @@ int sync(void* object) {
 
 int flush(void* object) {
   OpenFile& file = OpenFile::of(object);
-  const int drained = guarded([&] { return file.independent ? drain_independent(file) : drain_in_any_mode(file); });
+  const int drained =
+      guarded([&] { return file.independent ? drain_independent(file) : drain_in_any_mode(file); });
   const int err = file.stock.flush(file.stock_file);
   return err != NC_NOERR ? err : drained;
 }

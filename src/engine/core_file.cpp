@@ -154,7 +154,8 @@ bool CoreFile::commits() const {
 bool CoreFile::holds() const {
   return keeper_->holds();
 }
-void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent) {
+void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective,
+                             std::int64_t independent) {
   keeper_->count_at_exit(offset, width, collective, independent);
 }
 bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {

@@ -115,9 +115,9 @@ class CoreFile {
   bool commits() const;
   bool holds() const;
   /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
-  /// file is raised to what is whole once all ranks have written theirs: `collective`, which collective writes
-  /// of all ranks have reached, or what each by itself has (`independent`; 0: nothing). Where a rank could not
-  /// write, or the ranks share no memory, the number stays.
+  /// file is raised to what is whole once all ranks have written theirs: `collective`, which collective
+  /// writes of all ranks have reached, or what each by itself has (`independent`; 0: nothing). Where a rank
+  /// could not write, or the ranks share no memory, the number stays.
   void count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent);
   /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the
   /// node keeps.

@@ -50,7 +50,7 @@ class ExitCount {
  private:
   struct Rank {
     std::atomic<std::int64_t>
-        collective;                     // four times the records of its collective puts, and what it is doing
+        collective;  // four times the records of its collective puts, and what it is doing
     std::atomic<std::int64_t> independent;  // of its independent puts since they were last counted together
   };
   static constexpr std::int64_t kKeeps = 1, kFinished = 2, kUnit = 4;

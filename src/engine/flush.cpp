@@ -287,7 +287,7 @@ void FlushRun::write_guessed() {
   ++f_.sequence;
   bool mine = false;
   f_.domains.for_each_part(base_, hull_,
-                              [&](const DomainPart& s) { mine = mine || s.owner.rail == f_.aggregator; });
+                           [&](const DomainPart& s) { mine = mine || s.owner.rail == f_.aggregator; });
   if (mine) {
     attempt([&] {
       Writer writer(f_);

@@ -51,7 +51,8 @@ class KeepByRank final : public Keeper, public Holder {
   void end_independent() override { independent_ = false; }
   bool holds() const override { return !collective_.empty(); }
   std::int64_t segment_bytes() const override { return past().segment_bytes(); }
-  void count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent) override {
+  void count_at_exit(std::int64_t offset, int width, std::int64_t collective,
+                     std::int64_t independent) override {
     count_.set(offset, width, collective, independent);
   }
   bool write_in_signal(const Piece& piece) noexcept override { return past().write_in_signal(piece); }

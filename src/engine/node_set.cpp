@@ -70,9 +70,9 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
 std::int64_t NodeSet::most_round(std::int64_t bytes) const {
   // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
   const std::int64_t ranks = topology_.local_ranks;
-  const auto rest = bytes -
-                    static_cast<std::int64_t>(page_up(sync_point_bytes(topology_.local_ranks, sync_points_))) -
-                    static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
+  const auto rest =
+      bytes - static_cast<std::int64_t>(page_up(sync_point_bytes(topology_.local_ranks, sync_points_))) -
+      static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
   return std::max<std::int64_t>(
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }

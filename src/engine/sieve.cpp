@@ -91,8 +91,8 @@ struct Sieve::Ways {
   }
 };
 
-bool Sieve::write(const Put& put, int descriptor, NodeWindow& sync_point, const OpenMark* mark, Storage& storage,
-                  std::int64_t stripe, Counters& counters, Status& status) {
+bool Sieve::write(const Put& put, int descriptor, NodeWindow& sync_point, const OpenMark* mark,
+                  Storage& storage, std::int64_t stripe, Counters& counters, Status& status) {
   if (block_ == nullptr) block_ = std::make_unique_for_overwrite<std::byte[]>(kBlock);
   runs_.resize(kMostRuns);
   struct Filling {

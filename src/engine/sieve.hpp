@@ -17,9 +17,9 @@
 namespace forebay {
 
 /// Whoever completes a block writes bytes that others may be putting at the same time. Ranks that complete
-/// blocks lock them (fcntl(2)). All other independent writes of the file object are within a Bypassing: as long
-/// as there is any, no block is completed, and it waits for those that are; some times it lets those go first
-/// that come meanwhile. Other objects of the file leave marks.
+/// blocks lock them (fcntl(2)). All other independent writes of the file object are within a Bypassing: as
+/// long as there is any, no block is completed, and it waits for those that are; some times it lets those go
+/// first that come meanwhile. Other objects of the file leave marks.
 class Sieve {
  public:
   /// Whether a request's runs are so many, short and near each other that blocks are cheaper; the first ones
@@ -27,8 +27,8 @@ class Sieve {
   static bool worth(Cursor& cursor);
 
   /// Writes a request; false: nothing, since the program holds a lock of the whole file. `descriptor`: the
-  /// file's, readable; `sync_point`: what the ranks of the object share; `mark`: null where nobody else writes
-  /// the file for certain.
+  /// file's, readable; `sync_point`: what the ranks of the object share; `mark`: null where nobody else
+  /// writes the file for certain.
   bool write(const Put& put, int descriptor, NodeWindow& sync_point, const OpenMark* mark, Storage& storage,
              std::int64_t stripe, Counters& counters, Status& status);
 

@@ -107,8 +107,8 @@ class NodeWindow {
   void reset_error();
 
   /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the
-  /// window), and returns how many bytes are marked. Only after next_round(). Bits outside the range in boundary
-  /// words are left undefined.
+  /// window), and returns how many bytes are marked. Only after next_round(). Bits outside the range in
+  /// boundary words are left undefined.
   std::int64_t merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
 
   int shift() const { return shift_; }

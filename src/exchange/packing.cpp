@@ -182,8 +182,7 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
     }
     case Header::bitmap: {
       std::size_t bytes = 0;
-      for (const DomainPart& part : parts)
-        bytes += static_cast<std::size_t>(bitmap_words(part, shift)) * 8;
+      for (const DomainPart& part : parts) bytes += static_cast<std::size_t>(bitmap_words(part, shift)) * 8;
       if (left < bytes) return false;
       data = header + bytes;
       bool good = true;
