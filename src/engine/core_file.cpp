@@ -246,9 +246,6 @@ const Communicator& CoreFile::comm() const {
 CollectiveHandle* CoreFile::handle() const {
   return file_->file.handle();
 }
-int CoreFile::descriptor() const {
-  return file_->file.descriptor();
-}
 int CoreFile::rank() const {
   return file_->comm->rank();
 }

@@ -45,7 +45,7 @@ struct FileOptions {
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
   bool needs_handle = false;       ///< CoreFile::handle is asked for
-  bool needs_descriptor = false;   ///< CoreFile::descriptor is asked for, also in strict mode
+  bool needs_descriptor = false;   ///< the end of the process writes, also in strict mode
   Status elsewhere;  ///< how what all ranks have done before stands on this rank: a failure fails the open
   bool settings_shared = false;        ///< by share_settings, before
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this
@@ -171,7 +171,6 @@ class CoreFile {
               ///< asked for; null: there is none. The handle's view stays bytes at 0
   int rank() const;
   int ranks() const;
-  int descriptor() const;  ///< of the file, for what is written as the process ends; -1: there is none
   int nodes() const;
   const std::string& path() const;
   /// The unit in which the node keeps bytes, or would: segments begin at multiples of it.

@@ -1,8 +1,9 @@
 // One rank of a node makes it, the others attach.
 #include "engine/node_memory.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -11,13 +12,11 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kAlignment = 4096;
-
+// Each page at its first touch: a small file touches few.
 std::shared_ptr<std::byte[]> zeroed_pages(std::size_t bytes) {
-  void* const at = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  if (at == nullptr) throw std::bad_alloc();
-  std::memset(at, 0, bytes);
-  return {static_cast<std::byte*>(at), [](std::byte* memory) { std::free(memory); }};
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  return {static_cast<std::byte*>(at), [bytes](std::byte* memory) { ::munmap(memory, bytes); }};
 }
 
 }  // namespace
