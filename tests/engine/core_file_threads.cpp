@@ -73,6 +73,8 @@ class Program {
           well(draw(2) == 0 ? file_->flush() : file_->sync(), "flush");
           break;
         default:
+          well(file_->flush(), "flush");
+          comm_.barrier();  // strict mode waits for nobody
           read_own();
           if (draw(4) == 0) reopen();
       }
@@ -102,7 +104,8 @@ class Program {
                         (case_.commits ? "commit" : "strict") + ";forebay_stripe_bytes=" + stripes[draw(3)] +
                         ";forebay_window_bytes=" + (draw(2) == 0 ? "4096" : "16384") +
                         ";forebay_pool_bytes=" + pools[draw(3)] +
-                        ";forebay_bypass_bytes=" + (draw(2) == 0 ? "0" : "2000");
+                        ";forebay_bypass_bytes=" + (draw(2) == 0 ? "0" : "2000") +
+                        ";forebay_delay_usec=" + (draw(3) == 0 ? "300" : "0");
     if (case_.keeping == Keeping::by_node && draw(2) == 0)
       hints += ";forebay_segment_bytes=1024;forebay_segments=4";
     well(parse_hints(options.settings, hints, Origin::call), "hints");
@@ -153,8 +156,10 @@ class Program {
     const Put put{&cursor, &source};
     std::int64_t most = comm_.rank();
     const bool skips = draw(2) == 0 && mine.runs.empty();
+    const bool reads_at_once = draw(2) == 0;
     well(file_->write_all({&put, skips ? std::size_t{0} : std::size_t{1}}, {&most, 1}), "collective write");
     EXPECT_EQ(most, comm_.size() - 1);
+    if (reads_at_once && all_see_at_once()) read_own();
   }
 
   void write() {
@@ -197,9 +202,13 @@ class Program {
     expect_image(got, mine, "collective read");
   }
 
+  /// Whether whoever returns from a collective write may read what any rank wrote in it.
+  bool all_see_at_once() const {
+    return !case_.commits ||
+           (case_.keeping == Keeping::by_node && comm_.size() <= case_.ranks_per_node);
+  }
+
   void read_own() {
-    well(file_->flush(), "flush");
-    comm_.barrier();  // strict mode waits for nobody
     const std::int64_t begin = static_cast<std::int64_t>(draw(kFile / 2));
     std::vector<std::byte> got(1 + draw(kFile / 2));
     well(file_->read_at(begin, got.data(), static_cast<std::int64_t>(got.size())), "read");
