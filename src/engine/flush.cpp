@@ -285,6 +285,7 @@ void FlushRun::conclude() {
 // ranks share cores, a meeting of all costs more than a small write.
 void FlushRun::write_guessed() {
   ++f_.sequence;
+  if (f_.aggregator >= 0) ++f_.counters.rounds;  // also where it owns nothing of this one
   bool mine = false;
   f_.domains.for_each_part(base_, hull_,
                            [&](const DomainPart& s) { mine = mine || s.owner.rail == f_.aggregator; });
@@ -295,7 +296,6 @@ void FlushRun::write_guessed() {
       if (status_.ok()) status_.update(writer.write());
     });
     f_.counters.aggregator = 1;
-    ++f_.counters.rounds;
     f_.window.finish(f_.aggregator, f_.sequence, static_cast<int>(status_.code()));
   }
   const StageTimer timer(f_.counters, Stage::node_wait);
