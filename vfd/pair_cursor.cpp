@@ -280,10 +280,12 @@ std::size_t PointCursor::take(std::int64_t limit, std::span<Run> out) {
 
 void PointCursor::prepare(std::int64_t limit) {
   const bool one_round = hull_.begin / round_ == (hull_.end - 1) / round_;
-  const bool all_at_once = order_ == Order::by_round && (limit == kNoOffset || one_round);
+  const bool all = limit == kNoOffset || one_round;
+  const bool all_at_once = order_ == Order::by_round && all;
   if (!all_at_once) {
     ascending_ = ascends();
-    if (!ascending_ && order_ == Order::by_round) {
+    // Also a reader that is free goes by rounds where it asks for them, as it does where a node keeps bytes.
+    if (!ascending_ && !all) {
       mode_ = Mode::index;
       walk_.close();
       index_ = std::make_unique<RoundIndex<PointPieces>>(hull_, kIndexBytes, pair_, file_, memory_, failure_);

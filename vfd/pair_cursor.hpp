@@ -11,8 +11,8 @@
 
 namespace forebay::hdf5 {
 
-/// Whether runs come round by round, within one in the order in which they must be applied; or as is best for
-/// a reader that takes everything by himself.
+/// Whether runs come round by round, within one in the order in which they must be applied; or, where everything
+/// is taken at once, as is best for a reader.
 enum class Order { by_round, free };
 
 /// What the cursors of one call share: failures while walking, which end the walk and are reported by the
@@ -69,7 +69,7 @@ class PointCursor final : public Cursor {
     fresh,    ///< nothing was asked yet
     stream,   ///< in list order, which ascends or is all of one round
     index,    ///< by round
-    batches,  ///< for reading: sorted, part by part
+    batches,  ///< for reading everything at once, or what is all of one round: sorted, part by part
     done
   };
 

@@ -55,6 +55,10 @@ Status NodeSegments::read(const Get& get, Bypass& past, Counters& counters) {
     const bool kept_there = segment >= 0 && bytes_.dirty(segment) > 0;
     while (const std::size_t n = cursor.take((index + 1) * area_.bytes, batch)) {
       const std::span<const Run> runs(batch.data(), n);
+      // A cursor that does not come round by round would get other segments' bytes.
+      const Run& final = runs.back();
+      if (runs.front().file / area_.bytes != index || (final.file + final.length - 1) / area_.bytes != index)
+        return {Code::internal, "a request does not come in the order of segments"};
       counters.get_pieces += static_cast<std::int64_t>(n);
       for (const Run& run : runs) counters.get_bytes += run.length;
       if (kept_there) {

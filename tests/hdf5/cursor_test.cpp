@@ -134,6 +134,18 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   ASSERT_TRUE(std::equal(reference.begin(), reference.end(), got.begin(), got.end(), equal));
   // A reader may take them in any order, but all of them.
   const auto reader = make_cursor(pair, file, memory, Order::free, failure);
+  {
+    // Round by round, as where a node keeps bytes, in any order within one.
+    std::vector<Run> got = steps(taken(*reader, round, rng), step);
+    ASSERT_EQ(got.size(), reference.size());
+    const auto before = [](const Run& a, const Run& b) {
+      return std::pair(a.file, a.stream) < std::pair(b.file, b.stream);
+    };
+    std::vector<Run> expected = reference;
+    std::sort(got.begin(), got.end(), before);
+    std::sort(expected.begin(), expected.end(), before);
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), got.begin(), equal));
+  }
   std::vector<Run> read = steps(taken(*reader, std::int64_t{1} << 40, rng), step);
   std::vector<Run> expected = reference;
   const auto before = [](const Run& a, const Run& b) {
