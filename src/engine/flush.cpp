@@ -185,7 +185,7 @@ void FlushRun::scatter(std::int64_t base, int parity) {
 }
 
 bool FlushRun::guess(std::int64_t base, int shift, bool any) {
-  if (any && !f_.window.claim(f_.sequence, base)) return false;
+  if (any && !f_.window.claim(f_.sequence, base / f_.domains.round_bytes())) return false;
   const std::int64_t pieces = f_.counters.pieces, bytes = f_.counters.bytes;
   f_.window.begin(shift);
   scatter(base, 0);

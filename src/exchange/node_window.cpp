@@ -141,12 +141,11 @@ std::int64_t NodeWindow::next_round(int parity, std::int64_t next) {
   return least;
 }
 
-bool NodeWindow::claim(std::uint64_t sequence, std::int64_t base) {
+bool NodeWindow::claim(std::uint64_t sequence, std::int64_t round) {
   constexpr int bits = 20;
   constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   // Never 0, which is what fresh memory holds.
-  const std::uint64_t mine =
-      static_cast<std::uint64_t>(base / round_bytes_) << bits | ((sequence + 1) & mask);
+  const std::uint64_t mine = static_cast<std::uint64_t>(round) << bits | ((sequence + 1) & mask);
   std::uint64_t seen = control_->claimed.load(std::memory_order_relaxed);
   if (seen == mine) return true;
   if ((seen & mask) == (mine & mask)) return false;

@@ -71,8 +71,9 @@ class NodeWindow {
   static constexpr std::size_t kMostAgreed = 20;
 
   /// Before a rank scatters a round that nobody has agreed on yet, `sequence` as in announce(): false where
-  /// another rank of the node has claimed it for another base. What both scattered would meet in the buffer.
-  bool claim(std::uint64_t sequence, std::int64_t base);
+  /// another rank of the node has claimed it for another `round` of the file, whose rounds may be smaller
+  /// than the window's. What both scattered would meet in the buffer.
+  bool claim(std::uint64_t sequence, std::int64_t round);
 
   // Independent writes of a file whose ranks meet here. Those that complete blocks are filling, others pass:
 
