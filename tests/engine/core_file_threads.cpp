@@ -164,8 +164,9 @@ class Program {
 
   void write() {
     // What ranks write by themselves after a collective call of another rank's to the same place needs no
-    // sync on one node, and has its own places on several.
-    if (comm_.size() > case_.ranks_per_node) well(file_->flush(), "flush");
+    // sync where their one node keeps both; ranks that keep their own flush before begin_independent().
+    if (comm_.size() > case_.ranks_per_node || case_.keeping == Keeping::by_rank)
+      well(file_->flush(), "flush");
     file_->begin_independent();
     const Piecewise mine = draw_pieces(true);
     RunListCursor cursor(mine.runs);
