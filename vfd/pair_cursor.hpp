@@ -11,8 +11,8 @@
 
 namespace forebay::hdf5 {
 
-/// Whether runs come round by round, within one in the order in which they must be applied; or, where everything
-/// is taken at once, as is best for a reader.
+/// Whether runs come round by round, within one in the order in which they must be applied; or, where
+/// everything is taken at once, as is best for a reader.
 enum class Order { by_round, free };
 
 /// What the cursors of one call share: failures while walking, which end the walk and are reported by the

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -116,16 +117,19 @@ int start(std::span<std::int64_t> in_place, MPI_Op op, MPI_Comm comm, MPI_Reques
 
 class StartedReduction final : public Communicator::Started {
  public:
-  StartedReduction(std::span<std::int64_t> values, MPI_Comm comm) {
+  StartedReduction(std::span<std::int64_t> values, MPI_Comm comm) : values_(values) {
     if (start(values, MPI_MIN, comm, request_) != MPI_SUCCESS) request_ = MPI_REQUEST_NULL;
   }
   bool well() const { return request_ != MPI_REQUEST_NULL; }
   bool done() override {
     int done = 0;
-    return MPI_Test(&request_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done != 0;
+    if (MPI_Test(&request_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) return done != 0;
+    std::fill(values_.begin(), values_.end(), std::numeric_limits<std::int64_t>::min());
+    return true;
   }
 
  private:
+  std::span<std::int64_t> values_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -50,7 +50,7 @@ class Communicator {
   class Started {
    public:
     virtual ~Started() = default;
-    virtual bool done() = 0;
+    virtual bool done() = 0;  ///< where it failed, all values are the least there is
   };
   /// Null: it cannot be.
   virtual std::unique_ptr<Started> start_minimum(std::span<std::int64_t> values) const = 0;

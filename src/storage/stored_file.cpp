@@ -264,6 +264,9 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   fills_holes_ =
       settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
   posix_ = posix;
+  // Before anything fails: all ranks have to know alike what the storage is.
+  if (wanted_ == StorageKind::automatic || chosen)
+    settings.storage = posix ? StorageKind::posix : StorageKind::mpiio;
   if (!posix) {
     if (Status status = go_through_mpi(); !status.ok()) return status;
     storage_ = handle_->storage(descriptor_ >= 0 ? descriptor_ : theirs_);
@@ -273,8 +276,6 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   }
   marked_ = settings.fill_holes != FillHoles::enable;
   leave_mark(least[kNumber]);
-  if (wanted_ == StorageKind::automatic || chosen)
-    settings.storage = posix ? StorageKind::posix : StorageKind::mpiio;
   request_.opener = nullptr;  // the caller's, as is the other
   request_.opened = nullptr;
   const int rank = ranks.rank();

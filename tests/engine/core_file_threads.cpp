@@ -205,8 +205,7 @@ class Program {
 
   /// Whether whoever returns from a collective write may read what any rank wrote in it.
   bool all_see_at_once() const {
-    return !case_.commits ||
-           (case_.keeping == Keeping::by_node && comm_.size() <= case_.ranks_per_node);
+    return !case_.commits || (case_.keeping == Keeping::by_node && comm_.size() <= case_.ranks_per_node);
   }
 
   void read_own() {
