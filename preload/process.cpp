@@ -9,15 +9,6 @@
 namespace forebay::preload {
 namespace {
 
-const void* start_of(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-bool is_own(const void* address) {
-  return start_of(address) == start_of(reinterpret_cast<const void*>(&find_definition));
-}
-
 const void* start_of(const dl_phdr_info& object) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < object.dlpi_phnum; ++i) {
@@ -26,6 +17,53 @@ const void* start_of(const dl_phdr_info& object) {
       return reinterpret_cast<const void*>((object.dlpi_addr + header.p_vaddr) & ~(page - 1));
   }
   return nullptr;
+}
+
+bool holds(const dl_phdr_info& object, const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    const uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && at >= begin && at < begin + header.p_memsz) return true;
+  }
+  return false;
+}
+
+/// The object that holds an address. dladdr would look for the symbol there, too, in all that the object has:
+/// that took a tenth of the time of opening a small file.
+struct Holder {
+  const void* address;
+  const void* start = nullptr;
+  const char* path = nullptr;  // empty: the program
+};
+
+Holder holder_of(const void* address) {
+  Holder holder{address};
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* argument) {
+        auto& h = *static_cast<Holder*>(argument);
+        if (!holds(*object, h.address)) return 0;
+        h.start = start_of(*object);
+        h.path = object->dlpi_name;
+        return 1;
+      },
+      &holder);
+  return holder;
+}
+
+const void* start_of(const void* address) {
+  return holder_of(address).start;
+}
+
+bool is_own(const void* address) {
+  static const void* const own = start_of(reinterpret_cast<const void*>(&find_definition));
+  return start_of(address) == own;
+}
+
+/// A handle of it; by its path the program itself would be opened to find that it is the one.
+void* open_again(const Holder& holder) {
+  if (holder.start == nullptr) return nullptr;
+  return dlopen(*holder.path == '\0' ? nullptr : holder.path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 const char* soname_of(const dl_phdr_info& object) {
@@ -106,25 +144,12 @@ void Definition::close() {
 }
 
 Definition find_definition(const char* name, const void* caller) {
-  Dl_info info{};
-  link_map* object = nullptr;
-  if (dladdr1(caller, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 && object != nullptr) {
-    // By its path the program itself would be opened to find that it is the one.
-    const char* path = *object->l_name == '\0' ? nullptr : object->l_name;
-    if (void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD)) {
-      void* address = dlsym(handle, name);
-      if (address != nullptr && !is_own(address)) return {address, handle};
-      dlclose(handle);
-    }
+  if (void* handle = open_again(holder_of(caller))) {
+    void* address = dlsym(handle, name);
+    if (address != nullptr && !is_own(address)) return {address, handle};
+    dlclose(handle);
   }
-  if (void* address = dlsym(RTLD_NEXT, name)) {
-    Dl_info owner{};
-    void* handle = nullptr;
-    if (dladdr(address, &owner) != 0 && owner.dli_fname != nullptr) {
-      handle = dlopen(owner.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    }
-    return {address, handle};
-  }
+  if (void* address = dlsym(RTLD_NEXT, name)) return {address, open_again(holder_of(address))};
   const Objects objects;
   for (size_t i = 0; i < objects.count(); ++i) {
     if (void* handle = objects.open(i)) {
