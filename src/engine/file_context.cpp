@@ -1,7 +1,5 @@
 #include "engine/file_context.hpp"
 
-#include <atomic>
-
 namespace forebay {
 
 static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
@@ -12,10 +10,7 @@ void FileContext::agree(std::span<std::int64_t> least, std::span<std::int64_t> s
     // On one node memory is faster than a message, several times over where ranks share cores.
     sync_point->agree(least, sums, meanwhile);
   } else {
-    // What was scattered on a guess is in memory before the others learn of it.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
     comm->reduce(least, sums, meanwhile);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   CollectiveCall::all_have_come();
 }

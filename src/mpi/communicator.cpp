@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <string>
 #include <utility>
@@ -182,11 +183,14 @@ bool Communicator::reduce(std::span<std::int64_t> least, std::span<std::int64_t>
     if (meanwhile) meanwhile();
     return true;
   }
+  // What this rank has put into memory that it shares is there before the others learn of it.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   bool well = start(least, MPI_MIN, comm_, requests[0]) == MPI_SUCCESS;
   if (!sums.empty()) well = start(sums, MPI_SUM, comm_, requests[1]) == MPI_SUCCESS && well;
   if (meanwhile) meanwhile();
   for (MPI_Request& request : requests) well = wait(request) == MPI_SUCCESS && well;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   return well;
 }
 

@@ -30,7 +30,8 @@ class Communicator {
   enum class Op { minimum, maximum, sum, any_bit };
   /// The same on all ranks, entry by entry, in place.
   virtual bool reduce(std::span<std::int64_t> values, Op op) const = 0;
-  /// The least of some values and the sums of others. `meanwhile` runs while the others are waited for; it
+  /// The least of some values and the sums of others; what a rank has put into shared memory before, the
+  /// others find there afterwards. `meanwhile` runs while the others are waited for; it
   /// does not throw.
   virtual bool reduce(std::span<std::int64_t> least, std::span<std::int64_t> sums,
                       const std::function<void()>& meanwhile) const = 0;
