@@ -38,14 +38,14 @@ class FRow final : public Hdf5Row {
       add_attribute(datasets.back(), "units", variable.units);
       add_attribute(datasets.back(), "long_name", variable.long_name);
     }
-    struct Write {
+    struct Written {
       std::size_t place, variable;
       std::int64_t record;
     };
-    std::vector<Write> writes;
+    std::vector<Written> writes;
     for (std::int64_t record = 0; record < history_.records; ++record, next_call()) {
       // By decomposition; first those of variables without records.
-      std::vector<std::shared_ptr<Hdf5Id>> made(2 * over_.size());
+      std::vector<std::shared_ptr<Hdf5Id>> selections(2 * over_.size());
       for (std::size_t v = 0; v < history_.variables.size(); ++v) {
         const Variable& variable = history_.variables[v];
         if (!variable.record && record > 0) continue;
@@ -54,14 +54,14 @@ class FRow final : public Hdf5Row {
           continue;
         }
         const auto k = static_cast<std::size_t>(variable.decomposition);
-        std::shared_ptr<Hdf5Id>& selection = made[k + (variable.record ? over_.size() : 0)];
+        std::shared_ptr<Hdf5Id>& selection = selections[k + (variable.record ? over_.size() : 0)];
         if (!selection) selection = select(variable, record);
         const auto pieces = static_cast<std::int64_t>(over_[k].pieces.size());
         writes.push_back({add_write(datasets[v], selection, pieces), v, record});
       }
     }
     fill(setting);
-    for (const Write& one : writes) {
+    for (const Written& one : writes) {
       if (!made) break;
       const Variable& variable = history_.variables[one.variable];
       std::byte* to = place(one.place);
