@@ -136,15 +136,15 @@ void compare(const Pair& pair, std::int64_t round, Rng& rng) {
   const auto reader = make_cursor(pair, file, memory, Order::free, failure);
   {
     // Round by round, as where a node keeps bytes, in any order within one.
-    std::vector<Run> got = steps(taken(*reader, round, rng), step);
-    ASSERT_EQ(got.size(), reference.size());
-    const auto before = [](const Run& a, const Run& b) {
+    std::vector<Run> by_round = steps(taken(*reader, round, rng), step);
+    ASSERT_EQ(by_round.size(), reference.size());
+    const auto first = [](const Run& a, const Run& b) {
       return std::pair(a.file, a.stream) < std::pair(b.file, b.stream);
     };
-    std::vector<Run> expected = reference;
-    std::sort(got.begin(), got.end(), before);
-    std::sort(expected.begin(), expected.end(), before);
-    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), got.begin(), equal));
+    std::vector<Run> all_of_it = reference;
+    std::sort(by_round.begin(), by_round.end(), first);
+    std::sort(all_of_it.begin(), all_of_it.end(), first);
+    ASSERT_TRUE(std::equal(all_of_it.begin(), all_of_it.end(), by_round.begin(), equal));
   }
   std::vector<Run> read = steps(taken(*reader, std::int64_t{1} << 40, rng), step);
   std::vector<Run> expected = reference;
