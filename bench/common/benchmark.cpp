@@ -171,7 +171,8 @@ void Benchmark::check_reports(const Peer& peer, const std::vector<std::string>& 
       const std::int64_t by_stock = found.at("stock").at(subject_.reads ? "get_bytes" : "put_bytes");
       // What a library reads of its own accord, as chunks into its cache, is no get.
       const std::int64_t cached = subject_.reads ? found.at("file_reads").value("bytes", std::int64_t{0}) : 0;
-      if (by_stock + cached + (subject_.reads ? found.at("gets") : found).value("bytes", std::int64_t{0}) <= 0)
+      if (by_stock + cached + (subject_.reads ? found.at("gets") : found).value("bytes", std::int64_t{0}) <=
+          0)
         throw std::runtime_error("nothing of row " + row + " went through Forebay");
       const std::int64_t calls = found.at(subject_.reads ? "file_reads" : "file_writes").at("count");
       for (RowResult& result : results_.rows)

@@ -84,7 +84,7 @@ Status BoxFile::get_all(Requests& requests, Status mine, bool& callbacks) {
 Status BoxFile::flush() {
   const CollectiveCall call(core_->about("flush"));
   Status status = core_->flush();
-  // Also a meeting in strict mode, where the core has nothing to do.
+  // Also a barrier in strict mode, where the core has nothing to do.
   status = agree_outcome(core_->comm(), status);
   if (status.ok()) end_ = 0;
   return status;

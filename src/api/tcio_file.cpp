@@ -181,7 +181,7 @@ Status File::flush() {
   Status status = settle();
   watching_ = false;  // a program may have set signal handlers by the next write
   status.update(core_->flush());
-  // Also a meeting in strict mode, where the core has nothing to do.
+  // Also a barrier in strict mode, where the core has nothing to do.
   status = agree_outcome(core_->comm(), status);
   if (status.ok()) end_ = 0, wrote_ = false;
   return status;

@@ -227,7 +227,7 @@ constexpr std::string_view prefix = "forebay_";
 
 constexpr const char* bytes_values = "bytes, with k, m, g or t: 65536, 512k, 1m";
 constexpr const char* unit_values = "bytes, 0 or at least 512, with k, m, g or t: 65536, 512k, 1m";
-constexpr int64_t least_unit = 512;  // smaller ones make a write, or a meeting of all ranks, of a few bytes
+constexpr int64_t least_unit = 512;  // smaller ones make a write, or a barrier of all ranks, of a few bytes
 
 // How settings.def says that a hint is read.
 template <class T>

@@ -98,7 +98,7 @@ class CoreFile {
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
   /// a rank that has passed this may begin with. So everything that is kept anywhere goes to the file first,
-  /// and until the next space_taken() or collective call nothing is kept: freeing much costs one meeting.
+  /// and until the next space_taken() or collective call nothing is kept: freeing much costs one barrier.
   /// Does nothing on one node, whose ranks see what is kept of a place that they use again.
   void space_freed();
   /// By all ranks, each for itself, at the same place in the order of such calls: space is allocated.

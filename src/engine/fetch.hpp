@@ -24,7 +24,7 @@ namespace forebay {
 /// round's place is known while owners read this one, they read only what somebody marked, and between nodes
 /// only that travels.
 ///
-/// Either way a round needs one meeting of the node.
+/// Either way a round needs one barrier of the node.
 class FetchRun {
  public:
   /// `gap`: bytes between two wanted parts that an owner rather reads than begins another read.

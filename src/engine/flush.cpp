@@ -44,13 +44,13 @@ class FlushRun::Writer {
   /// What was put, and nothing else.
   Status write() {
     const StageTimer timer(f_.counters, Stage::write);
-    Status status = write_segments();
+    Status status = write_parts();
     alone_.reset();
     return status;
   }
 
  private:
-  Status write_segments() {
+  Status write_parts() {
     auto& pieces = f_.scratch.pieces;
     pieces.clear();
     const int shift = f_.window.shift();
@@ -282,7 +282,7 @@ void FlushRun::conclude() {
 }
 
 // The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where
-// ranks share cores, a meeting of all costs more than a small write.
+// ranks share cores, a barrier of all costs more than a small write.
 void FlushRun::write_guessed() {
   ++f_.sequence;
   if (f_.aggregator >= 0) ++f_.counters.rounds;  // also where it owns nothing of this one

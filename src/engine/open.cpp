@@ -11,6 +11,7 @@
 #include "storage/stored_file.hpp"
 
 namespace forebay {
+
 Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std::unique_ptr<CoreFile>& out) {
   std::unique_ptr<CoreFile> file(new CoreFile);
   FileContext& s = *file->file_;

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "storage/emergency_writer.hpp"
+#include "storage/file_lock.hpp"
 
 namespace forebay {
 namespace {
@@ -57,14 +58,9 @@ bool write_out_by_mapping(EmergencyWriter& writer, Pool& pool) {
 // Ranks may know different numbers, so each looks and writes under a lock.
 bool raise_count(int fd, const CountAtExit& count) noexcept {
   if (count.width <= 0 || count.value <= 0) return true;
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = count.offset;
-  lock.l_len = count.width;
   // Another rank holds it for two system calls; where it is stopped there, nobody waits for it.
-  for (int i = 0; i < 1000 && ::fcntl(fd, F_SETLK, &lock) != 0; ++i) {
-    if (errno != EINTR && errno != EAGAIN && errno != EACCES) break;
+  for (int i = 0; i < 1000 && !lock_range(fd, F_SETLK, F_WRLCK, count.offset, count.width); ++i) {
+    if (errno != EAGAIN && errno != EACCES) break;
     const timespec time{0, 100'000};
     ::nanosleep(&time, nullptr);
   }
@@ -75,8 +71,7 @@ bool raise_count(int fd, const CountAtExit& count) noexcept {
   if (well && is_less(there.data(), count))
     well = pwrite_all(
         fd, {count.offset, reinterpret_cast<const std::byte*>(digits.data()) + 8 - width, count.width});
-  lock.l_type = F_UNLCK;
-  (void)::fcntl(fd, F_SETLK, &lock);
+  (void)lock_range(fd, F_SETLK, F_UNLCK, count.offset, count.width);
   return well;
 }
 

@@ -10,6 +10,22 @@
 
 namespace forebay {
 
+/// fcntl(2) on a byte range. False: errno says why. `found`: what F_GETLK and its like tell.
+inline bool lock_range(int fd, int command, short type, std::int64_t begin, std::int64_t length,
+                       short* found = nullptr) {
+  struct flock range{};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = static_cast<off_t>(begin);
+  range.l_len = static_cast<off_t>(length);
+  int result = 0;
+  do {
+    result = ::fcntl(fd, command, &range);
+  } while (result != 0 && errno == EINTR);
+  if (found != nullptr) *found = range.l_type;
+  return result == 0;
+}
+
 /// A lock of a byte range, of an open file description: it ends with the process, and not with another
 /// descriptor that MPI-IO closes.
 class FileLock {
@@ -37,18 +53,7 @@ class FileLock {
   bool held() const { return held_; }
 
  private:
-  bool set(short type, int command) const {
-    struct flock lock{};
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = static_cast<off_t>(begin_);
-    lock.l_len = static_cast<off_t>(length_);
-    int result = 0;
-    do {
-      result = ::fcntl(fd_, command, &lock);
-    } while (result != 0 && errno == EINTR);
-    return result == 0;
-  }
+  bool set(short type, int command) const { return lock_range(fd_, command, type, begin_, length_); }
 
   int fd_;
   std::int64_t begin_;

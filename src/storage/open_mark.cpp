@@ -1,6 +1,7 @@
 // Each file has 2^32 bytes of the folder, chosen by its device and inode: the first one is a gate, the others
 // are numbers of objects. Two files with the same bytes only look as if somebody else were there.
 #include "storage/open_mark.hpp"
+#include "storage/file_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -35,17 +36,7 @@ struct Place {
 };
 
 bool lock(int command, short type, std::int64_t begin, std::int64_t length, short* found = nullptr) {
-  struct flock range{};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = static_cast<off_t>(begin);
-  range.l_len = static_cast<off_t>(length);
-  int result = 0;
-  do {
-    result = ::fcntl(Place::instance().descriptor, command, &range);
-  } while (result != 0 && errno == EINTR);
-  if (found != nullptr) *found = range.l_type;
-  return result == 0;
+  return lock_range(Place::instance().descriptor, command, type, begin, length, found);
 }
 
 // Of other processes' locks.
