@@ -77,9 +77,15 @@ bool fits(const char* path, const char* prefix, const Object& loaded, const char
 }
 
 using WriteOut = void (*)();
-constexpr int most_drivers = 2;
-WriteOut write_outs[most_drivers];
-int drivers = 0;
+/// A driver that is loaded, and the library that it serves.
+struct Loaded {
+  const char* file;
+  const void* library;
+  void* handle;
+  WriteOut write_out;
+};
+Loaded drivers[2];
+int driver_count = 0;
 
 /// The MPI library that the code behind `stock` calls. PMPI: a profiler may stand before the plain names.
 Object mpi_of(const Definition& stock) {
@@ -134,9 +140,12 @@ bool enabled(Reason& reason) {
 }
 
 void* load_driver(const char* file, const char* prefix, const Definition& stock, Reason& reason) {
+  const Object library = object_of(stock.address());
+  for (int i = 0; i < driver_count; ++i) {
+    if (strcmp(drivers[i].file, file) == 0 && drivers[i].library == library.start) return drivers[i].handle;
+  }
   char path[PATH_MAX];
   if (!find_driver(file, path, reason)) return nullptr;
-  const Object library = object_of(stock.address());
   const char* kind = strcmp(prefix, "libhdf5") == 0 ? "HDF5" : "PnetCDF";
   if (!fits(path, prefix, library, kind, reason)) return nullptr;
   if (!fits(path, "libmpi", mpi_of(stock), "MPI", reason)) return nullptr;
@@ -146,12 +155,15 @@ void* load_driver(const char* file, const char* prefix, const Definition& stock,
     return nullptr;
   }
   const auto write_out = reinterpret_cast<WriteOut>(dlsym(handle, "forebay_write_out"));
-  if (write_out != nullptr && drivers < most_drivers) write_outs[drivers++] = write_out;
+  if (driver_count < static_cast<int>(sizeof drivers / sizeof *drivers))
+    drivers[driver_count++] = {file, library.start, handle, write_out};
   return handle;
 }
 
 void write_out_drivers() {
-  for (int i = 0; i < drivers; ++i) write_outs[i]();
+  for (int i = 0; i < driver_count; ++i) {
+    if (drivers[i].write_out != nullptr) drivers[i].write_out();
+  }
 }
 
 }  // namespace forebay::preload

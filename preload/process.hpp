@@ -46,6 +46,9 @@ class Definition {
 /// cannot be told. Never the shim's own.
 Definition find_definition(const char* name, const void* caller);
 
+/// The function at `address`, with a handle of the object that holds it.
+Definition definition_at(void* address);
+
 /// Where an object is and what it calls itself.
 struct Object {
   const void* start = nullptr;  ///< tells objects apart

@@ -6,21 +6,28 @@
 
 #include <string>
 
+#include "base/loaded_object.hpp"
+
 namespace forebay::hdf5 {
 namespace {
 
-/// Where one of HDF5's functions that we call really is. H5FDctl, since a program that took its address would
-/// be odd: the address of a function that an executable takes may be that of a stub in the executable.
-bool bound_library(Dl_info& info) {
-  return dladdr(reinterpret_cast<const void*>(&H5FDctl), &info) != 0 && info.dli_fbase != nullptr;
+/// The object that holds one of HDF5's functions that we call. H5FDctl, since a program that took its address
+/// would be odd: the address of a function that an executable takes may be that of a stub in the executable.
+LoadedObject bound_library() {
+  return object_holding(reinterpret_cast<const void*>(&H5FDctl));
+}
+
+const char* name_of(const LoadedObject& object) {
+  return *object.path != '\0' ? object.path : "the executable";
 }
 
 class Symbols {
  public:
   Symbols() {
-    if (!bound_library(library_)) return;
-    handle_ = dlopen(library_.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle_ == nullptr) handle_ = dlopen(nullptr, RTLD_LAZY);  // HDF5 is part of the executable
+    if (library_.start == nullptr) return;
+    // Without a path HDF5 is part of the executable.
+    handle_ = *library_.path != '\0' ? dlopen(library_.path, RTLD_LAZY | RTLD_NOLOAD)
+                                     : dlopen(nullptr, RTLD_LAZY);
   }
   ~Symbols() {
     if (handle_ != nullptr) dlclose(handle_);
@@ -31,8 +38,7 @@ class Symbols {
   template <class Function>
   void find_if_there(const char* name, Function*& out) {
     void* address = handle_ != nullptr ? dlsym(handle_, name) : nullptr;
-    Dl_info owner{};
-    if (address != nullptr && dladdr(address, &owner) != 0 && owner.dli_fbase == library_.dli_fbase)
+    if (address != nullptr && object_holding(address).start == library_.start)
       out = reinterpret_cast<Function*>(address);
   }
   template <class Function>
@@ -41,10 +47,10 @@ class Symbols {
     if (out == nullptr && missing_.empty()) missing_ = name;
   }
   const std::string& missing() const { return missing_; }
-  std::string path() const { return library_.dli_fname != nullptr ? library_.dli_fname : "?"; }
+  std::string path() const { return name_of(library_); }
 
  private:
-  Dl_info library_{};
+  LoadedObject library_ = bound_library();
   void* handle_ = nullptr;
   std::string missing_;
 };
@@ -98,31 +104,31 @@ Status check_version() {
 }
 
 Status check_same_mpi() {
-  Dl_info library{};
-  Dl_info ours{};
-  Dl_info theirs{};
-  if (!bound_library(library) || dladdr(reinterpret_cast<const void*>(&MPI_Get_library_version), &ours) == 0)
-    return {};
-  void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return {};  // part of the executable, as the symbols of its MPI then are
+  const LoadedObject library = bound_library();
+  const LoadedObject ours = object_holding(reinterpret_cast<const void*>(&MPI_Get_library_version));
+  if (library.start == nullptr || ours.start == nullptr || *library.path == '\0')
+    return {};  // part of the executable, as the symbols of its MPI then are
+  void* handle = dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return {};
   const void* address = dlsym(handle, "MPI_Get_library_version");
   dlclose(handle);
-  if (address == nullptr || dladdr(address, &theirs) == 0 || theirs.dli_fbase == ours.dli_fbase) return {};
-  return {Code::unsupported, std::string("the HDF5 library uses the MPI library ") + theirs.dli_fname +
-                                 ", this driver was built for " + ours.dli_fname};
+  const LoadedObject theirs = address != nullptr ? object_holding(address) : ours;
+  if (theirs.start == nullptr || theirs.start == ours.start) return {};
+  return {Code::unsupported, std::string("the HDF5 library uses the MPI library ") + name_of(theirs) +
+                                 ", this driver was built for " + name_of(ours)};
 }
 
 Status check_same_library(const void* caller) {
-  Dl_info ours{};
-  Dl_info theirs{};
-  if (!bound_library(ours) || dladdr(caller, &theirs) == 0) {
+  const LoadedObject ours = bound_library();
+  const LoadedObject theirs = object_holding(caller);
+  if (ours.start == nullptr || theirs.start == nullptr) {
     return {Code::unsupported, "cannot tell which HDF5 library loads the driver"};
   }
-  if (ours.dli_fbase == theirs.dli_fbase) return {};
+  if (ours.start == theirs.start) return {};
   return {
       Code::unsupported,
-      std::string("the driver cannot be used by ") + theirs.dli_fname +
-          ", it works with the parallel HDF5 library " + ours.dli_fname +
+      std::string("the driver cannot be used by ") + name_of(theirs) +
+          ", it works with the parallel HDF5 library " + name_of(ours) +
           " only. Link the program with that, shared (h5pcc -shlib); a serial program such as h5dump reads "
           "Forebay's files without any driver: unset HDF5_DRIVER"};
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/loaded_object.hpp"
 #include "base/runtime.hpp"
 #include "base/section.hpp"
 
@@ -100,13 +101,13 @@ bool take_signal(int number) {
 
 // Each library of ours that a program loads has its own list, and its own handler.
 bool is_of_another_library(Handler handler) {
-  Dl_info at{}, found{};
-  if (::dladdr(reinterpret_cast<void*>(handler), &at) == 0 || at.dli_fname == nullptr) return false;
-  void* const library = ::dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  const LoadedObject at = object_holding(reinterpret_cast<void*>(handler));
+  if (at.start == nullptr) return false;
+  void* const library = ::dlopen(*at.path != '\0' ? at.path : nullptr, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return false;
   void* const mark = ::dlsym(library, "forebay_write_out");
   ::dlclose(library);
-  return mark != nullptr && ::dladdr(mark, &found) != 0 && found.dli_fbase == at.dli_fbase;
+  return mark != nullptr && object_holding(mark).start == at.start;
 }
 
 void take_signals() {
