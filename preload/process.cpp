@@ -95,7 +95,7 @@ class Dynamic {
 
   const dl_phdr_info& object_;
   const char* strings_ = nullptr;
-  const ElfW(Sym)* symbols_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
   const uint32_t* gnu_hash_ = nullptr;
   const uint32_t* hash_ = nullptr;
   uintptr_t soname_ = 0;

@@ -70,8 +70,7 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status = SharedMemory::create(static_cast<std::size_t>(tried),
-                                             SharedMemory::Pages::at_first_touch, memory, name);
+  const Status status = SharedMemory::create(static_cast<std::size_t>(tried), memory, name);
   if (status.ok()) SharedMemory::unlink(name);
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();

@@ -26,8 +26,8 @@ class Symbols {
   Symbols() {
     if (library_.start == nullptr) return;
     // Without a path HDF5 is part of the executable.
-    handle_ = *library_.path != '\0' ? dlopen(library_.path, RTLD_LAZY | RTLD_NOLOAD)
-                                     : dlopen(nullptr, RTLD_LAZY);
+    handle_ =
+        *library_.path != '\0' ? dlopen(library_.path, RTLD_LAZY | RTLD_NOLOAD) : dlopen(nullptr, RTLD_LAZY);
   }
   ~Symbols() {
     if (handle_ != nullptr) dlclose(handle_);

@@ -18,8 +18,10 @@ Peer stock_peer(const std::string& name, const std::string& title, const std::st
   return peer;
 }
 
-Peer forebay_peer(const std::string& name, const std::string& mode) {
-  return {name, "Forebay, " + mode, Kind::Forebay, {}, {}, mode, true};
+Peer forebay_peer(const std::string& name, const std::string& mode, const std::string& io) {
+  Peer peer{name, "Forebay, " + mode, Kind::Forebay, {}, {}, mode, true};
+  if (!io.empty()) peer.environment.emplace_back("OMPI_MCA_io", io);
+  return peer;
 }
 
 }  // namespace forebay::bench

@@ -29,7 +29,7 @@ struct Peer {
 Peer stock_peer(const std::string& name, const std::string& title, const std::string& io,
                 std::vector<std::string> hints, bool quick, Kind kind = Kind::Stock);
 
-// Of that mode; of the one that hints ask for, where it is empty.
-Peer forebay_peer(const std::string& name, const std::string& mode);
+// Of that mode; of the one that hints ask for, where it is empty. Over `io` as above.
+Peer forebay_peer(const std::string& name, const std::string& mode, const std::string& io = "");
 
 }  // namespace forebay::bench

@@ -64,6 +64,17 @@ std::vector<Peer> pnetcdf_peers(const std::string& version, const std::string& r
   }
   peers.push_back(forebay_peer("forebay", "strict"));
   peers.push_back(forebay_peer("commit", "commit"));
+  // PnetCDF opens its files by MPI-IO whoever writes them, and what that takes is much of a small file's
+  // time.
+  if (!romio.empty()) {
+    for (const char* mode : {"strict", "commit"}) {
+      Peer peer =
+          forebay_peer(std::string(mode == std::string("strict") ? "forebay" : mode) + "-romio", mode, romio);
+      peer.title += ", opened by ROMIO";
+      peer.rows = {"open-close", "reopen", "reopen-cyclic"};
+      peers.push_back(std::move(peer));
+    }
+  }
   return peers;
 }
 

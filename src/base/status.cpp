@@ -73,7 +73,7 @@ void warn_few(const std::string& kind, const std::string& message, int few) {
       return;
     }
   }
-  warn_once(kind + ": " + message);
+  say(kind + ": " + message);
 }
 
 }  // namespace forebay

@@ -60,7 +60,7 @@ Status from_errno(int err, const std::string& what);
 /// Prints "forebay: message" once a process for each distinct message, on stderr.
 void warn_once(const std::string& message);
 
-/// The same for messages of which a process may have thousands: the first few of each `kind`.
+/// Prints messages of which a process may have thousands, equal or not: the first few of each `kind`.
 void warn_few(const std::string& kind, const std::string& message, int few = 3);
 
 }  // namespace forebay

@@ -230,7 +230,7 @@ Status CoreFile::close(std::int64_t* least) {
       warn_once(reported.message());
     }
   }
-  s.windowed = false;
+  s.windowed = s.synced = false;
   s.nodes.reset();
   s.seat.leave_comm(std::move(s.comm));
   s.seat.leave(values, s.settings, std::move(spare));

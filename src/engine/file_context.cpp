@@ -6,7 +6,7 @@ static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
 
 void FileContext::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
                         const std::function<void()>& meanwhile) {
-  if (NodeWindow* const sync_point = windowed ? seat.sync_point() : nullptr; sync_point != nullptr) {
+  if (NodeWindow* const sync_point = this->sync_point(); sync_point != nullptr) {
     // On one node memory is faster than a message, several times over where ranks share cores.
     sync_point->agree(least, sums, meanwhile);
   } else {
@@ -32,7 +32,7 @@ Status FileContext::outcome(const Status& mine) {
 
 void FileContext::barrier() {
   const StageTimer timer(counters, Stage::agree);
-  if (NodeWindow* const sync_point = windowed ? seat.sync_point() : nullptr; sync_point != nullptr)
+  if (NodeWindow* const sync_point = this->sync_point(); sync_point != nullptr)
     sync_point->barrier();
   else
     comm->barrier();
@@ -69,7 +69,7 @@ NodeWindow* FileContext::gate() const {
   if (settings.mode == Mode::commit || !readable || file.descriptor() < 0 || !file.fills_holes() ||
       settings.storage != StorageKind::posix || nodes->topology().nodes > 1)
     return nullptr;
-  return windowed ? seat.sync_point() : nullptr;
+  return sync_point();
 }
 
 CollectiveCall::About FileContext::about(const char* call) const {

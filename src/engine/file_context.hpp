@@ -33,6 +33,7 @@ struct FileContext {
   Seat seat;
   std::shared_ptr<NodeSet> nodes;  ///< the seat's
   bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
+  bool synced = false;             ///< whether it has a sync point for this file, on all ranks
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
   std::unique_ptr<Communicator> comm;
   StoredFile file;
@@ -43,6 +44,7 @@ struct FileContext {
   Bypass bypass;
   std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
   Guess guess;
+  std::int64_t direct_runs = 0;  ///< written without a window, by all ranks together
   Status deferred;
   bool readable = true;
   std::optional<OpenAgain> again;
@@ -55,8 +57,9 @@ struct FileContext {
   void offer_memory(std::span<std::int64_t> out) const;
   std::int64_t wanted_round(const Striping& striping) const;
   FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
-  /// Collective, for layout's rounds; without shared memory it changes nodes and layout.
-  Status make_window(std::span<const std::int64_t> memory);
+  /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
+  /// without shared memory it changes nodes and layout.
+  Status prepare_window(std::span<const std::int64_t> memory);
   Status do_without_shared_memory(Status why);
   Status move_to_window(Window*& out);
   void take(Seat next);
@@ -80,6 +83,8 @@ struct FileContext {
   /// next.
   void barrier();
   void barrier_for_mpi();
+  /// Null: by messages.
+  NodeWindow* sync_point() const { return synced ? seat.sync_point() : nullptr; }
   Flush flush_over(Window& window);
   /// Independent: past everything.
   Status write_now(std::span<const Put> puts);

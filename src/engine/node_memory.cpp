@@ -21,13 +21,8 @@ std::shared_ptr<std::byte[]> zeroed_pages(std::size_t bytes) {
 
 }  // namespace
 
-Status share_on_node(const Topology& topology, const Communicator& all, std::size_t bytes,
-                     SharedMemory::Pages pages, Status mine, NodeMemory& out) {
-  return share_on_node(*topology.node_comm, all, bytes, pages, std::move(mine), out);
-}
-
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
-                     SharedMemory::Pages pages, Status mine, NodeMemory& out) {
+Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
+                     NodeMemory& out) {
   Status status = std::move(mine);
   const bool first = node.rank() == 0;
   std::array<char, 64> name{};
@@ -45,12 +40,12 @@ Status share_on_node(const Communicator& node, const Communicator& all, std::siz
   } else {
     if (first) {
       std::string made;
-      Status created = SharedMemory::create(bytes, pages, out.shared, made);
+      Status created = SharedMemory::create(bytes, out.shared, made);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }
     node.broadcast(name.data(), name.size(), 0);
-    if (!first && name[0] != '\0') status.update(SharedMemory::attach(name.data(), bytes, pages, out.shared));
+    if (!first && name[0] != '\0') status.update(SharedMemory::attach(name.data(), bytes, out.shared));
     out.at = out.shared.data();
   }
 

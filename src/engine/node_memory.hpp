@@ -6,7 +6,7 @@
 
 #include "base/status.hpp"
 #include "exchange/shared_memory.hpp"
-#include "topology/topology.hpp"
+#include "ranks/communicator.hpp"
 
 namespace forebay {
 
@@ -17,14 +17,11 @@ struct NodeMemory {
   void* at = nullptr;
 };
 
-/// Collective over `all`, whose topology it is. `mine` is how this rank stands so far: refused anywhere is
-/// refused everywhere, with Code::no_shared_memory where a node has none, and Code::peer on ranks that had
-/// theirs.
-Status share_on_node(const Topology& topology, const Communicator& all, std::size_t bytes,
-                     SharedMemory::Pages pages, Status mine, NodeMemory& out);
-
-/// The same over communicators that nobody else uses now.
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
-                     SharedMemory::Pages pages, Status mine, NodeMemory& out);
+/// Collective over `all`, and over the ranks of each node: communicators that nobody else uses now. `mine` is
+/// how this rank stands so far: refused anywhere is refused everywhere, with Code::no_shared_memory where a
+/// node has none, and Code::peer on ranks that had theirs. Pages come at their first touch: a small file
+/// touches few.
+Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
+                     NodeMemory& out);
 
 }  // namespace forebay

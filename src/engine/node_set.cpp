@@ -10,28 +10,52 @@
 namespace forebay {
 namespace {
 
-std::size_t sync_point_bytes(int ranks, int sync_points) {
-  return NodeLease::kBytes + static_cast<std::size_t>(sync_points) * NodeWindow::bytes_needed(ranks, 0);
-}
-
-std::size_t page_up(std::size_t bytes) {
-  constexpr std::size_t page = 4096;
-  return (bytes + page - 1) / page * page;
+std::int64_t claim_of_window(const Topology& t, std::int64_t round_bytes) {
+  return static_cast<std::int64_t>(NodeWindow::bytes_needed(t.local_ranks, round_bytes)) / t.local_ranks;
 }
 
 }  // namespace
 
-NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points)
+NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points, bool one_node)
     : comm_(ranks.duplicate()),
-      topology_(make_topology(*comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners)),
-      sync_points_(sync_points) {}
+      topology_(make_topology(comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners, one_node)),
+      count_of_sync_points_(sync_points) {}
+
+Status NodeSet::make_sync_points() {
+  if (sync_points_) return {};
+  const int ranks = topology_.local_ranks;
+  const std::size_t each = NodeWindow::bytes_needed(ranks, 0);
+  const std::size_t bytes = NodeLease::kBytes + static_cast<std::size_t>(count_of_sync_points_) * each;
+  NodeMemory memory;
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, bytes, {}, memory); !status.ok())
+    return status;
+  indispensable([&] {
+    auto made = std::make_unique<SyncPoints>();
+    auto* at = static_cast<std::byte*>(memory.at);
+    made->lease = std::make_unique<NodeLease>(at);
+    at += NodeLease::kBytes;
+    for (int i = 0; i < count_of_sync_points_; ++i, at += each) {
+      made->points.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
+      made->points.back()->set_waiting(comm_->progress(), &waited);
+    }
+    sync_points_ = std::move(made);
+  });
+  sync_points_->memory = std::move(memory);
+  return {};
+}
+
+void NodeSet::plan_window(std::int64_t round_bytes) {
+  window_.reset();
+  const std::int64_t claim = claim_of_window(topology_, round_bytes);
+  if (claim > planned_.bytes()) planned_ = MemoryClaim(MemoryClaim::Kind::window, claim);
+}
 
 Status NodeSet::make_window(std::int64_t round_bytes) {
+  if (Status status = make_sync_points(); !status.ok()) return status;
   window_.reset();
   std::unique_ptr<Window> window;
   const int ranks = topology_.local_ranks;
-  const std::size_t before = page_up(sync_point_bytes(ranks, sync_points_));
-  const std::size_t bytes = before + NodeWindow::bytes_needed(ranks, round_bytes);
+  const std::size_t bytes = NodeWindow::bytes_needed(ranks, round_bytes);
   Status mine;
   try {
     window = std::make_unique<Window>();
@@ -41,28 +65,18 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
     mine = {Code::no_memory, "no memory for an aggregator's marks"};
   }
   NodeMemory memory;
-  // At once: page faults belong here, not into the first flush's inner loop.
-  if (Status status =
-          share_on_node(topology_, *comm_, bytes, SharedMemory::Pages::at_once, std::move(mine), memory);
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, bytes, std::move(mine), memory);
       !status.ok())
     return status;
-  void (*const idle)() = comm_->progress();
   indispensable([&] {
-    auto* at = static_cast<std::byte*>(memory.at);
-    window->lease = std::make_unique<NodeLease>(at);
-    at += NodeLease::kBytes;
-    for (int i = 0; i < sync_points_; ++i, at += NodeWindow::bytes_needed(ranks, 0)) {
-      window->sync_points.push_back(std::make_unique<NodeWindow>(at, ranks, topology_.local_rank, 0));
-      window->sync_points.back()->set_waiting(idle, &waited);
-    }
-    window->view = std::make_unique<NodeWindow>(static_cast<std::byte*>(memory.at) + before, ranks,
-                                                topology_.local_rank, round_bytes);
-    window->view->set_waiting(idle, &waited);
+    window->view = std::make_unique<NodeWindow>(memory.at, ranks, topology_.local_rank, round_bytes);
+    window->view->set_waiting(comm_->progress(), &waited);
   });
   window->memory = std::move(memory);
   window->bytes = static_cast<std::int64_t>(bytes);
   window->round_bytes = round_bytes;
-  window->claim = MemoryClaim(MemoryClaim::Kind::window, window->bytes / ranks);
+  planned_ = {};
+  window->claim = MemoryClaim(MemoryClaim::Kind::window, claim_of_window(topology_, round_bytes));
   window_ = std::move(window);
   return {};
 }
@@ -70,9 +84,7 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
 std::int64_t NodeSet::most_round(std::int64_t bytes) const {
   // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
   const std::int64_t ranks = topology_.local_ranks;
-  const auto rest =
-      bytes - static_cast<std::int64_t>(page_up(sync_point_bytes(topology_.local_ranks, sync_points_))) -
-      static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
+  const auto rest = bytes - static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
   return std::max<std::int64_t>(
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
@@ -103,10 +115,7 @@ Status make_segments(const Communicator& node, const Communicator& all, std::int
     mine = {Code::no_memory, "no memory for what commit mode keeps"};
   }
   NodeMemory fresh;
-  if (Status status =
-          share_on_node(node, all, bytes, SharedMemory::Pages::at_first_touch, std::move(mine), fresh);
-      !status.ok())
-    return status;
+  if (Status status = share_on_node(node, all, bytes, std::move(mine), fresh); !status.ok()) return status;
   made->bytes = bytes;
   made->segment_bytes = segment_bytes;
   made->memory = std::move(fresh);
@@ -120,10 +129,11 @@ void NodeSet::give_back(std::shared_ptr<SegmentMemory> memory) {
 }
 
 std::int64_t NodeSet::claimed() const {
-  return (window_ ? window_->claim.bytes() : 0) + (spare_ ? spare_->claim.bytes() : 0);
+  return planned_.bytes() + (window_ ? window_->claim.bytes() : 0) + (spare_ ? spare_->claim.bytes() : 0);
 }
 
 void NodeSet::drop_memory() {
+  planned_ = {};
   window_.reset();
   spare_.reset();
 }

@@ -21,12 +21,18 @@
 
 namespace forebay {
 
-/// A window for rounds of at most one size, this rank's working memory for it, and places where the ranks of
-/// one file meet. Files have it by turns, each for a call of its ranks: NodeLease.
-struct Window {
+/// Where the ranks of a node meet: for each file that may be used in a thread of its own a sync point, and
+/// whose turn it is to have the window.
+struct SyncPoints {
   NodeMemory memory;
   std::unique_ptr<NodeLease> lease;
-  std::vector<std::unique_ptr<NodeWindow>> sync_points;
+  std::vector<std::unique_ptr<NodeWindow>> points;
+};
+
+/// A window for rounds of at most one size, and this rank's working memory for it. Files have it by turns,
+/// each for a call of its ranks: NodeSet::lease.
+struct Window {
+  NodeMemory memory;
   std::unique_ptr<NodeWindow> view;
   FlushScratch scratch;
   std::uint64_t sequence = 0;
@@ -59,20 +65,29 @@ struct SetWish {
 /// Used by one thread at a time where it says "collective": by the file that holds it (engine/seat.hpp).
 class NodeSet {
  public:
-  /// Collective. `sync_points`: how many files may use it in threads of their own.
-  NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points);
+  /// Collective. `sync_points`: how many files may use it in threads of their own. `one_node`: all ranks know
+  /// that they are on one.
+  NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points, bool one_node);
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
   const Communicator& comm() const { return *comm_; }
   const Topology& topology() const { return topology_; }
 
+  /// Collective, once. Code::no_shared_memory on every rank if any node has none.
+  Status make_sync_points();
+  /// Null until they are made.
+  const SyncPoints* sync_points() const { return sync_points_.get(); }
+
   /// Null until it is made, and where its memory was wanted for something else since.
   Window* window() const { return window_.get(); }
   /// How large rounds may be; 0 without a window.
   std::int64_t capacity() const { return window_ ? window_->round_bytes : 0; }
-  /// Collective: makes the window, or a larger one in its place. Code::no_shared_memory on every rank if any
-  /// node has none.
+  /// Claims what a window for such rounds will take, for the first flush that needs one; where there is a
+  /// smaller one, its memory is free from now on.
+  void plan_window(std::int64_t round_bytes);
+  /// Collective: makes the window, and sync points where there are none. Code::no_shared_memory on every rank
+  /// if any node has none.
   Status make_window(std::int64_t round_bytes);
   /// The largest round for which a window fits `bytes` of a node's memory.
   std::int64_t most_round(std::int64_t bytes) const;
@@ -93,10 +108,12 @@ class NodeSet {
   forebay::Link link_used() const { return link_used_; }
 
  private:
-  std::unique_ptr<Communicator> comm_;
+  std::shared_ptr<const Communicator> comm_;
   Topology topology_;
-  int sync_points_;
+  int count_of_sync_points_;
+  std::unique_ptr<SyncPoints> sync_points_;
   std::unique_ptr<Window> window_;
+  MemoryClaim planned_;  // of a window that is not there yet
   std::shared_ptr<SegmentMemory> spare_;
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;

@@ -49,7 +49,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (s.settings.storage == StorageKind::null && s.comm->rank() == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
-  if (writable || memory[FileContext::kCapacity] >= s.layout.round_bytes()) status = s.make_window(memory);
+  if (writable || memory[FileContext::kCapacity] >= s.layout.round_bytes()) status = s.prepare_window(memory);
   // A failure so far is one on all ranks.
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);

@@ -106,6 +106,7 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
   v[SetChoice::kFresh] = list.next_id++;
   v[SetChoice::kSet] = -1;
   v[SetChoice::kSyncPoints] = ranks.threads_are_free() ? ListedSet::kPlaces : 1;
+  v[SetChoice::kOneNode] = ranks.is_on_one_node() ? 1 : 0;
   if (fresh) return choice;
   ListedSet* best = nullptr;
   for (const auto& one : list.sets) {
@@ -113,8 +114,8 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
         !one->set->comm().same_ranks(ranks))
       continue;
     const Window* window = one->set->window();
-    if (round_bytes > 0 &&
-        (window == nullptr || window->round_bytes < round_bytes || !window->lease->is_free()))
+    if (round_bytes > 0 && window != nullptr &&
+        (window->round_bytes < round_bytes || !one->set->sync_points()->lease->is_free()))
       continue;
     if (best == nullptr || (best->set->window() == nullptr && window != nullptr)) best = one.get();
   }
@@ -133,7 +134,8 @@ Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choi
   List& list = List::instance();
   const std::int64_t id = choice.values[SetChoice::kSet];
   if (id < 0) {
-    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kSyncPoints]));
+    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kSyncPoints]),
+                                     choice.values[SetChoice::kOneNode] != 0);
     listed_ = std::make_shared<ListedSet>(set_, wish, choice.values[SetChoice::kFresh]);
     listed_->users = 1;
     listed_->held = true;
@@ -180,11 +182,10 @@ Seat::~Seat() {
 }
 
 NodeWindow* Seat::sync_point() const {
-  Window* const window = set_->window();
-  if (set_->topology().nodes > 1 || window == nullptr) return nullptr;
-  auto& sync_points = window->sync_points;
-  if (sync_points.size() == 1) return sync_points.front().get();
-  return place_ < 0 ? nullptr : sync_points[static_cast<std::size_t>(place_)].get();
+  const SyncPoints* const sync = set_->sync_points();
+  if (set_->topology().nodes > 1 || sync == nullptr) return nullptr;
+  if (sync->points.size() == 1) return sync->points.front().get();
+  return place_ < 0 ? nullptr : sync->points[static_cast<std::size_t>(place_)].get();
 }
 
 std::unique_ptr<Communicator> Seat::take_comm(const Communicator& ranks) {

@@ -16,7 +16,7 @@ struct ListedSet;
 
 /// What rank 0 chose: to be sent to the other ranks of the file.
 struct SetChoice {
-  enum : std::size_t { kSet, kFresh, kPlace, kUser, kSyncPoints, kCount };
+  enum : std::size_t { kSet, kFresh, kPlace, kUser, kSyncPoints, kOneNode, kCount };
   std::array<std::int64_t, kCount> values{};
 };
 
@@ -30,7 +30,7 @@ class Seat {
   Seat& operator=(const Seat&) = delete;
 
   /// On rank 0 of `comm`: a set that is there, preferably one that nobody has the window of, or a new one.
-  /// `round_bytes` > 0: only one with a window for such rounds, and not `other_than`.
+  /// `round_bytes` > 0: one that has or gets a window for such rounds, and not `other_than`.
   static SetChoice choose(const Communicator& ranks, const SetWish& wish, bool fresh = false,
                           std::int64_t round_bytes = 0, const NodeSet* other_than = nullptr);
   /// Collective: takes what was chosen. This file holds the set until it lets go: nobody else makes anything

@@ -40,11 +40,12 @@ SetChoice choose(const Communicator& ranks, Wanted&&... wanted) {
 
 WindowUse::WindowUse(FileContext& file) : file_(file) {
   Window* const window = file.windowed ? file.nodes->window() : nullptr;
-  if (window != nullptr && window->lease->enter(file.seat.user(), nullptr)) window_ = window;
+  if (window != nullptr && file.nodes->sync_points()->lease->enter(file.seat.user(), nullptr))
+    window_ = window;
 }
 
 void WindowUse::leave() {
-  if (window_ != nullptr) window_->lease->leave();
+  if (window_ != nullptr) file_.nodes->sync_points()->lease->leave();
   window_ = nullptr;
 }
 
@@ -72,42 +73,48 @@ void FileContext::take(Seat next) {
   nodes = seat.shared_set();
 }
 
-// First to one that waits, then to a new one. Where there is no memory for that, the one that others have is
-// waited for: they give it back at the end of their calls.
+// First to one that waits, or to a set that has none yet: mostly this file's own, at its first flush that
+// needs a window. Then to a new one. Where there is no memory for that, the one that others have is waited
+// for: they give it back at the end of their calls.
 Status FileContext::move_to_window(Window*& out) {
-  const std::int64_t round = layout.round_bytes();
   Status status;
   for (int attempt = 0;; ++attempt) {
-    Window* window = nullptr;
+    const std::int64_t round = layout.round_bytes();
     Seat next;
     if (attempt < 2) {
       const bool fresh = attempt == 1;
       const SetChoice choice = choose(*comm, wish(), fresh, round, windowed ? nodes.get() : nullptr);
       if (!fresh && choice.values[SetChoice::kSet] < 0) continue;
       next = Seat(*comm, wish(), choice);
-      if (fresh) status = next.set().make_window(round);
-      if (next.set().capacity() >= round) window = next.set().window();
+      // While nobody uses a set, each rank for itself may drop its window.
+      if (comm->minimum(next.set().capacity()) == 0) status = next.set().make_window(round);
     } else if (windowed) {
       ::usleep(kPause);
-      window = nodes->window();
     } else {
       if (Status made = do_without_shared_memory(std::move(status)); !made.ok()) return made;
-      window = nodes->window();
+      attempt = -1;
+      continue;
     }
-    const std::uint32_t user = next.empty() ? seat.user() : next.user();
-    const bool mine = window != nullptr && window->lease->enter(user, nullptr);
+    // A file that has a seat in this set keeps it.
+    const bool moves = !next.empty() && next.shared_set() != nodes;
+    NodeSet& set = moves ? next.set() : *nodes;
+    Window* const window = set.capacity() >= round ? set.window() : nullptr;
+    const bool mine =
+        window != nullptr && set.sync_points()->lease->enter(moves ? next.user() : seat.user(), nullptr);
     if (comm->all(mine)) {
-      // It refers to what the ranks share there.
-      const bool given = given_away.has_value();
-      given_away.reset();
-      if (!next.empty()) take(std::move(next));
+      if (moves) {
+        // It refers to what the ranks share there.
+        const bool given = given_away.has_value();
+        given_away.reset();
+        take(std::move(next));
+        if (given) given_away.emplace(gate(), file.descriptor());
+      }
       seat.let_go();
-      windowed = true;
-      if (given) given_away.emplace(gate(), file.descriptor());
+      windowed = synced = true;
       out = window;
       return {};
     }
-    if (mine) window->lease->leave();
+    if (mine) set.sync_points()->lease->leave();
     // A new one without a window is of no use to anybody.
     if (!next.empty() && attempt == 1) next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
   }
@@ -149,30 +156,20 @@ FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::
   return {striping, round, owners};
 }
 
-Status FileContext::make_window(std::span<const std::int64_t> memory) {
+Status FileContext::prepare_window(std::span<const std::int64_t> memory) {
   const std::int64_t round = layout.round_bytes();
-  if (memory[kCapacity] >= round) {
-    windowed = true;
-    return {};
-  }
+  windowed = synced = memory[kCapacity] >= round;
+  if (windowed) return {};
   Status status;
   if (memory[kRoundThatFits] == 0) {
     status = {Code::no_shared_memory, "too little shared memory is free in /dev/shm"};
-  } else if (memory[kAlone] != 0) {
-    status = nodes->make_window(round);
   } else {
-    // Others use this one: larger rounds get a set of their own.
-    Seat next(*comm, wish(), choose(*comm, wish(), true));
-    status = next.set().make_window(round);
-    if (!status.ok()) {
-      next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
-    } else {
-      take(std::move(next));
-    }
+    // Where others use this set's window, which is smaller, this file will move to another set.
+    if (memory[kAlone] != 0 || memory[kCapacity] == 0) nodes->plan_window(round);
+    status = nodes->make_sync_points();
+    synced = status.ok();
   }
-  windowed = status.ok();
-  if (windowed) return {};
-  return do_without_shared_memory(std::move(status));
+  return status.ok() ? status : do_without_shared_memory(std::move(status));
 }
 
 // Ranks as nodes of their own: memory of each, and messages.
@@ -191,7 +188,7 @@ Status FileContext::do_without_shared_memory(Status why) {
   comm->reduce(memory, Communicator::Op::minimum);
   share_to_keep = memory[kShare];
   layout = fit(layout.striping(), wanted_round(layout.striping()), memory[kRoundThatFits]);
-  return make_window(memory);
+  return prepare_window(memory);
 }
 
 std::int64_t FileContext::wanted_round(const Striping& striping) const {

@@ -48,9 +48,8 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   return *this;
 }
 
-Status SharedMemory::map(int fd, std::size_t bytes, Pages pages, SharedMemory& out) {
-  const int populate = pages == Pages::at_once ? MAP_POPULATE : 0;
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
+Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) {
     return {Code::no_shared_memory,
             "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
@@ -62,7 +61,7 @@ Status SharedMemory::map(int fd, std::size_t bytes, Pages pages, SharedMemory& o
   return {};
 }
 
-Status SharedMemory::create(std::size_t bytes, Pages pages, SharedMemory& out, std::string& name) {
+Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& name) {
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
   // numbers. It is not ours to take away.
@@ -83,18 +82,18 @@ Status SharedMemory::create(std::size_t bytes, Pages pages, SharedMemory& out, s
     status = {Code::no_shared_memory, "cannot reserve " + std::to_string(bytes >> 10) +
                                           " KiB of shared memory in /dev/shm: " + std::strerror(err)};
   } else {
-    status = map(fd, bytes, pages, out);
+    status = map(fd, bytes, out);
   }
   ::close(fd);
   if (!status.ok()) unlink(name);
   return status;
 }
 
-Status SharedMemory::attach(const std::string& name, std::size_t bytes, Pages pages, SharedMemory& out) {
+Status SharedMemory::attach(const std::string& name, std::size_t bytes, SharedMemory& out) {
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0)
     return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
-  Status status = map(fd, bytes, pages, out);
+  Status status = map(fd, bytes, out);
   ::close(fd);
   return status;
 }

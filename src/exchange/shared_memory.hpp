@@ -12,9 +12,6 @@ namespace forebay {
 /// attached.
 class SharedMemory {
  public:
-  /// Whether a rank gets all pages with its mapping, or each at its first touch.
-  enum class Pages { at_once, at_first_touch };
-
   SharedMemory() = default;
   ~SharedMemory();
   SharedMemory(SharedMemory&& other) noexcept;
@@ -24,10 +21,10 @@ class SharedMemory {
 
   /// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is
   /// Code::no_shared_memory here, not a SIGBUS at the first touch.
-  static Status create(std::size_t bytes, Pages pages, SharedMemory& out, std::string& name);
+  static Status create(std::size_t bytes, SharedMemory& out, std::string& name);
 
   /// Maps what another rank created.
-  static Status attach(const std::string& name, std::size_t bytes, Pages pages, SharedMemory& out);
+  static Status attach(const std::string& name, std::size_t bytes, SharedMemory& out);
 
   /// Takes the name away; mappings stay.
   static void unlink(const std::string& name);
@@ -36,7 +33,7 @@ class SharedMemory {
   std::size_t size() const { return size_; }
 
  private:
-  static Status map(int fd, std::size_t bytes, Pages pages, SharedMemory& out);
+  static Status map(int fd, std::size_t bytes, SharedMemory& out);
 
   void* data_ = nullptr;
   std::size_t size_ = 0;

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,26 @@
 
 namespace forebay::mpi {
 namespace {
+
+/// Numbers of the ranks in MPI_COMM_WORLD; MPI_UNDEFINED for those that other jobs started.
+std::vector<int> ranks_in_world(MPI_Comm comm) {
+  MPI_Group all = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &all);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(static_cast<std::size_t>(mpi::size(comm)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> in_world(ranks.size());
+  MPI_Group_translate_ranks(all, static_cast<int>(ranks.size()), ranks.data(), world, in_world.data());
+  MPI_Group_free(&all);
+  MPI_Group_free(&world);
+  return in_world;
+}
+
+/// By what the launcher says.
+bool world_is_on_this_machine() {
+  static const bool is = processes_here() == mpi::size(MPI_COMM_WORLD);
+  return is;
+}
 
 /// Before the ranks have a communicator of Forebay's there is no message that a program could not take for
 /// its own. So ranks that wait there show themselves to the others on this machine.
@@ -34,16 +55,7 @@ class FirstContact final : public Communicator::Search {
     int initialized = 0;
     MPI_Initialized(&initialized);  // not so in an MPI session, which has no world
     if (initialized == 0 || job_.empty()) return;
-    MPI_Group all = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-    MPI_Comm_group(comm, &all);
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    std::vector<int> ranks(static_cast<std::size_t>(ranks_));
-    for (int r = 0; r < ranks_; ++r) ranks[static_cast<std::size_t>(r)] = r;
-    in_world_.resize(ranks.size());
-    MPI_Group_translate_ranks(all, ranks_, ranks.data(), world, in_world_.data());
-    MPI_Group_free(&all);
-    MPI_Group_free(&world);
-    all_on_this_machine_ = processes_here() == mpi::size(MPI_COMM_WORLD);
+    in_world_ = ranks_in_world(comm);
     mine_ = std::make_unique<Presence>(name_of(rank_));
   }
 
@@ -57,7 +69,7 @@ class FirstContact final : public Communicator::Search {
       (there ? here : missing).push_back(r);
     }
     std::string text;
-    if (mine_ && all_on_this_machine_) {
+    if (mine_ && world_is_on_this_machine()) {
       text = sentence({rank_, ranks_, static_cast<int>(seconds), call_, file_, false, missing, {}});
     } else {
       text = "rank " + std::to_string(rank_) + " of " + std::to_string(ranks_) + " has waited " +
@@ -80,7 +92,6 @@ class FirstContact final : public Communicator::Search {
   std::string job_;
   int patience_;
   std::vector<int> in_world_;
-  bool all_on_this_machine_ = false;
   bool said_ = false;
   std::unique_ptr<Presence> mine_;
 };
@@ -256,6 +267,12 @@ bool Communicator::same_ranks(const forebay::Communicator& other) const {
   int result = MPI_UNEQUAL;
   MPI_Comm_compare(comm_, comm_of(other), &result);
   return result == MPI_CONGRUENT || result == MPI_IDENT;
+}
+
+bool Communicator::is_on_one_node() const {
+  if (!world_works() || !world_is_on_this_machine()) return false;
+  const std::vector<int> ranks = ranks_in_world(comm_);
+  return std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
 }
 
 void (*Communicator::progress() const)() {

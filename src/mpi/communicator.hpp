@@ -34,6 +34,7 @@ class Communicator final : public forebay::Communicator {
   std::unique_ptr<forebay::Communicator> duplicate() const override;
   std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override;
   bool same_ranks(const forebay::Communicator& other) const override;
+  bool is_on_one_node() const override;
   void (*progress() const)() override;
   bool threads_are_free() const override;
   const char* thread_level() const override;

@@ -68,6 +68,8 @@ class Communicator {
   // Not collective:
 
   virtual bool same_ranks(const Communicator& other) const = 0;
+  /// Whether this rank knows, without asking, that all of them share memory.
+  virtual bool is_on_one_node() const { return false; }
   /// Whether they are threads of one process, so that a node's memory may be its heap.
   virtual bool shares_heap() const { return false; }
   /// What a rank calls while it waits for others, so that its messages leave; null: nothing.

@@ -25,33 +25,39 @@ std::vector<int> spread_out(int ranks, int aggregators) {
   return first;
 }
 
-Topology make_topology(const Communicator& ranks, int ranks_per_node, int aggregators, int owners) {
+Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
+                       int owners, bool one_node) {
   Topology t;
-  const int rank = ranks.rank();
-  t.node_comm = ranks.split_by_node();
+  const int rank = ranks->rank();
+  t.node_comm = one_node ? ranks : ranks->split_by_node();
   if (ranks_per_node > 0) t.node_comm = t.node_comm->split(t.node_comm->rank() / ranks_per_node, rank);
   t.local_rank = t.node_comm->rank();
   t.local_ranks = t.node_comm->size();
 
-  const auto leaders = ranks.split(t.local_rank == 0 ? 0 : -1, rank);
-  std::array<int, 4> facts{};
-  if (t.local_rank == 0) {
-    std::array<std::int64_t, 2> extremes{-t.local_ranks, t.local_ranks};
-    leaders->reduce(extremes, Communicator::Op::maximum);
-    facts = {leaders->rank(), leaders->size(), static_cast<int>(-extremes[0]), static_cast<int>(extremes[1])};
+  if (t.node_comm != ranks) {
+    const auto leaders = ranks->split(t.local_rank == 0 ? 0 : -1, rank);
+    std::array<int, 4> facts{};
+    if (t.local_rank == 0) {
+      std::array<std::int64_t, 2> extremes{-t.local_ranks, t.local_ranks};
+      leaders->reduce(extremes, Communicator::Op::maximum);
+      facts = {leaders->rank(), leaders->size(), static_cast<int>(-extremes[0]),
+               static_cast<int>(extremes[1])};
+    }
+    t.node_comm->broadcast(facts.data(), sizeof facts, 0);
+    t.node = facts[0];
+    t.nodes = facts[1];
+    t.least_local_ranks = facts[2];
+    t.most_local_ranks = facts[3];
+  } else {
+    t.least_local_ranks = t.most_local_ranks = t.local_ranks;
   }
-  t.node_comm->broadcast(facts.data(), sizeof facts, 0);
-  t.node = facts[0];
-  t.nodes = facts[1];
-  t.least_local_ranks = facts[2];
-  t.most_local_ranks = facts[3];
 
   if (aggregators == 0 && owners > 0) aggregators = (owners + t.nodes - 1) / t.nodes;
   t.aggregators = std::clamp(aggregators > 0 ? aggregators : kDefaultAggregators, 1, t.least_local_ranks);
   const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
   const auto at = std::find(first.begin(), first.end(), t.local_rank);
   if (at != first.end()) t.rail = static_cast<int>(at - first.begin());
-  if (t.nodes > 1) t.rail_comm = ranks.split(t.rail, t.node);
+  if (t.nodes > 1) t.rail_comm = ranks->split(t.rail, t.node);
   return t;
 }
 

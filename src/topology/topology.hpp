@@ -17,7 +17,7 @@ std::vector<int> spread_out(int ranks, int aggregators);
 /// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node
 /// sits on rail j, a communicator with one rank a node.
 struct Topology {
-  std::unique_ptr<Communicator> node_comm;  ///< the ranks of this node
+  std::shared_ptr<const Communicator> node_comm;  ///< the ranks of this node
   std::unique_ptr<Communicator>
       rail_comm;              ///< on aggregators, when there are several nodes; rank in it = node
   int node = 0;               ///< this rank's node, 0 … nodes-1
@@ -35,6 +35,8 @@ struct Topology {
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
 /// subgroup method, and several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the
 /// smallest node; 0: as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
-Topology make_topology(const Communicator& ranks, int ranks_per_node, int aggregators, int owners = 0);
+/// `one_node`: all ranks know that they are on one; then this takes no message.
+Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
+                       int owners = 0, bool one_node = false);
 
 }  // namespace forebay
