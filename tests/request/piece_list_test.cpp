@@ -348,40 +348,6 @@ TEST(PieceList, EqualListsAreShared) {
   EXPECT_FALSE(*build({{0, 1}, {5, 1}}) == *build({{0, 2}, {6, 2}}));
 }
 
-TEST(PieceList, BoxesLikeElementLoops) {
-  Random random(test_seed() + 5);
-  for (int repeat = 0; repeat < cases(1500) && !HasFatalFailure(); ++repeat) {
-    const int ndims = static_cast<int>(random(0, 4));
-    std::vector<long long> shape, start, count;
-    for (int d = 0; d < ndims; ++d) {
-      shape.push_back(random(1, 6));
-      start.push_back(random(0, shape.back() - 1));
-      count.push_back(random(random.one_in(20) ? 0 : 1, shape.back() - start.back()));
-      if (random.one_in(2)) start.back() = 0, count.back() = shape.back();
-    }
-    const bool one = random.one_in(5);
-    Pieces elements;
-    std::int64_t total = 1;
-    for (int d = 0; d < ndims; ++d) total *= one ? 1 : count[static_cast<std::size_t>(d)];
-    for (std::int64_t i = 0; i < total; ++i) {
-      std::int64_t offset = 0, scale = 1, rest = i;
-      for (int d = ndims; d-- > 0;) {
-        const auto at = static_cast<std::size_t>(d);
-        const std::int64_t n = one ? 1 : count[at];
-        offset += (start[at] + rest % n) * scale;
-        rest /= n;
-        scale *= shape[at];
-      }
-      elements.push_back({offset, 1});
-    }
-    std::vector<long long> unlimited = shape;
-    if (ndims > 0) unlimited[0] = 0;
-    PieceListBuilder builder;
-    builder.add_box(start.data(), one ? nullptr : count.data(), unlimited.data(), ndims);
-    ASSERT_TRUE(*builder.finish() == *build(elements));
-  }
-}
-
 TEST(FastDivide, LikeDivision) {
   Random random(test_seed() + 7);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
