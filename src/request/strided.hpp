@@ -39,13 +39,6 @@ class StridedCursor final : public Cursor {
                                 std::span<const std::int64_t> stride = {},
                                 std::int64_t record_stride_bytes = 0);
 
-  /// `count` blocks of `block` elements, their beginnings `stride` elements apart, in each dimension of a
-  /// row-major array: HDF5's regular hyperslab. `stride` and `block` may be empty (all 1).
-  static StridedCursor hyperslab(std::int64_t base, std::int64_t element_bytes,
-                                 std::span<const std::int64_t> shape, std::span<const std::int64_t> start,
-                                 std::span<const std::int64_t> stride, std::span<const std::int64_t> count,
-                                 std::span<const std::int64_t> block);
-
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
   void start(std::int64_t round_bytes) override;
