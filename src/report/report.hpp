@@ -90,9 +90,6 @@ std::span<const CounterField> counter_fields();
 /// do.
 std::vector<std::string> notes_on(const FileReport& report);
 
-/// "walk", "scatter", …
-const char* name_of(Stage stage);
-
 /// What bit `bit` of H5Pget_mpio_no_collective_cause means.
 std::string name_of_cause(std::size_t bit);
 
