@@ -50,7 +50,6 @@ class PieceList {
   std::int64_t longest() const { return longest_; }
   /// All offsets and lengths or-ed: a power of two that divides this divides each of them.
   std::int64_t bits() const { return bits_; }
-  std::uint64_t hash() const { return hash_; }
   std::size_t memory_bytes() const;
   bool operator==(const PieceList& other) const;
 
@@ -176,9 +175,6 @@ class PieceListCache {
 
   /// `list`, or the equal one that is known already.
   PieceListPtr share(PieceListPtr list);
-
-  /// Lists known and still in use.
-  std::size_t size() const;
 
  private:
   std::size_t capacity_;

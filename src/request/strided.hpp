@@ -41,18 +41,13 @@ class StridedCursor final : public Cursor {
 
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
+  std::int64_t bytes() const override { return bytes_; }
   void start(std::int64_t round_bytes) override;
   std::int64_t peek() override { return file_ == kNoOffset ? kNoOffset : file_ + cut_; }
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
 
   std::int64_t stream_bytes() const override { return compact_ ? bytes_ : -1; }
   std::unique_ptr<Cursor> copy() const override { return std::make_unique<StridedCursor>(*this); }
-
-  /// Bytes of the whole selection.
-  std::int64_t bytes() const { return bytes_; }
-  /// Length of every piece; and how many there are, after merging.
-  std::int64_t piece_bytes() const { return piece_; }
-  std::int64_t pieces() const { return piece_ == 0 ? 0 : bytes_ / piece_; }
 
  private:
   struct Outer {

@@ -101,7 +101,6 @@ class NodeSegments final : private SegmentDirectory::Owner {
 
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
-  int count() const { return area_.count; }
   std::int64_t segment_bytes() const { return area_.bytes; }
 
  private:
