@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "engine/core_file.hpp"
 #include "engine/open_again.hpp"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "base/waiting.hpp"
 #include "request/run.hpp"

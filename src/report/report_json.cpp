@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <string>
-#include <utility>
 
 #include "base/hints.hpp"
 #include "base/printable.hpp"

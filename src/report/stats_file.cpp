@@ -10,8 +10,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "report/document.hpp"
 #include "report/report.hpp"

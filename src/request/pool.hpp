@@ -13,7 +13,6 @@
 #include "request/arena.hpp"
 #include "request/memory_source.hpp"
 #include "request/put.hpp"
-#include "request/run.hpp"
 
 namespace forebay {
 

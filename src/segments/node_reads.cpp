@@ -1,6 +1,5 @@
 // Reading what a node keeps: whoever writes a segment out holds its lock, so that a byte is either here or in
 // the file.
-#include <algorithm>
 #include <array>
 
 #include "request/byte_order.hpp"

@@ -1,7 +1,6 @@
 // The file of one communicator's ranks, from open to close.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
