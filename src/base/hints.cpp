@@ -392,6 +392,10 @@ Status parse_hints(Settings& settings, std::string_view text, Origin origin) {
   return status;
 }
 
+std::string_view word_of(StorageKind kind) {
+  return word_of(storage_words, kind);
+}
+
 Status apply_environment(Settings& settings) {
   if (const char* hints = std::getenv("FOREBAY_HINTS")) {
     Status status = parse_hints(settings, hints, Origin::command);

@@ -108,7 +108,4 @@ Status append_report(const std::string& path, const FileReport& report);
 /// is an error and stays.
 Status start_report(const std::string& path, const std::string& command = "");
 
-/// The document's text with one report, as append_report writes it.
-std::string format_report(const FileReport& report);
-
 }  // namespace forebay

@@ -207,16 +207,6 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   return status;
 }
 
-}  // namespace
-
-std::string format_report(const FileReport& report) {
-  Document document = begin_document("");
-  add_to_document(document, report);
-  return format_document(document);
-}
-
-namespace {
-
 Status something_else(const std::string& path) {
   return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};
 }
