@@ -202,15 +202,19 @@ Status File::size(std::int64_t& bytes) {
   return status;
 }
 
-Status File::set_size(std::int64_t bytes, Status mine) {
-  const CollectiveCall call(core_->about("tcio_set_size"));
+Status agree_on_size(CoreFile& core, std::int64_t bytes, Status mine) {
   std::int64_t sizes[] = {bytes, ~bytes};
-  core_->comm().reduce(sizes, Communicator::Op::minimum);
+  core.comm().reduce(sizes, Communicator::Op::minimum);
   if (mine.ok() && sizes[0] != ~sizes[1]) {
-    mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
+    mine = {Code::bad_argument, "the ranks give " + core.path() + " different sizes, from " +
                                     std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};
   }
-  if (Status status = agree_outcome(core_->comm(), mine); !status.ok()) return status;
+  return agree_outcome(core.comm(), mine);
+}
+
+Status File::set_size(std::int64_t bytes, Status mine) {
+  const CollectiveCall call(core_->about("tcio_set_size"));
+  if (Status status = agree_on_size(*core_, bytes, std::move(mine)); !status.ok()) return status;
   if (Status status = flush(); !status.ok()) return status;
   return core_->set_size(bytes);
 }

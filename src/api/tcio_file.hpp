@@ -26,6 +26,9 @@ struct Access {
   bool writes = false;
 };
 
+/// Collective: whether all ranks want this size, and `mine` is ok on all.
+Status agree_on_size(CoreFile& core, std::int64_t bytes, Status mine);
+
 /// Functions that say so are collective; the others are independent. Arguments have been checked: lengths and
 /// offsets are not negative, and end at kMostOffset.
 class File final : public Holder {
