@@ -49,14 +49,18 @@ Status File::begin_writing(Extent range) {
   return {};
 }
 
-Status File::move_on() {
-  if (level1_.empty()) return {};
+Status File::put_level1() {
   level1_.tidy();
   RunCursor<Level1> cursor(level1_);
   MemorySource source(level1_.memory());
   const Put put{&cursor, &source};
+  return core_->write({&put, 1});
+}
+
+Status File::move_on() {
+  if (level1_.empty()) return {};
   wrote_ = true;
-  Status status = core_->write({&put, 1});
+  Status status = put_level1();
   // What could not be written stays for the next try.
   if (status.ok()) level1_.clear();
   return status;
@@ -68,10 +72,12 @@ bool File::moved_on() {
   return true;
 }
 
+Status File::move_on_within(Extent range) {
+  return meet(level1_.hull(), range) ? move_on() : Status{};
+}
+
 Status File::write_past(std::int64_t offset, const void* data, std::int64_t bytes) {
-  if (meet(level1_.hull(), {offset, offset + bytes})) {
-    if (Status status = move_on(); !status.ok()) return status;
-  }
+  if (Status status = move_on_within({offset, offset + bytes}); !status.ok()) return status;
   const OneRun run{{offset, 0, bytes}};
   RunCursor<OneRun> cursor(run);
   MemorySource source(data);
@@ -121,9 +127,7 @@ Status File::fill_early() {
 
 Status File::fill() {
   if (reads_.empty()) return {};
-  if (meet(reads_.hull(), level1_.hull())) {
-    if (Status status = move_on(); !status.ok()) return status;
-  }
+  if (Status status = move_on_within(reads_.hull()); !status.ok()) return status;
   return reads_.fill(*core_, false);
 }
 
@@ -131,9 +135,7 @@ Status File::read_at(std::int64_t offset, void* data, std::int64_t bytes) {
   if (bytes == 0) return {};
   auto* to = static_cast<std::byte*>(data);
   if (bytes >= past_bytes_) {
-    if (meet(level1_.hull(), {offset, offset + bytes})) {
-      if (Status status = move_on(); !status.ok()) return status;
-    }
+    if (Status status = move_on_within({offset, offset + bytes}); !status.ok()) return status;
     const OneRun run{{offset, 0, bytes}};
     RunCursor<OneRun> cursor(run);
     MemorySink sink(to);
@@ -235,12 +237,8 @@ Status File::close() {
 void File::write_out(Ending ending) noexcept {
   if (level1_.empty()) return;
   if (!ending.in_signal) {
-    level1_.tidy();
-    RunCursor<Level1> cursor(level1_);
-    MemorySource source(level1_.memory());
-    const Put put{&cursor, &source};
     try {
-      Status status = core_->write({&put, 1});
+      Status status = put_level1();
       if (status.ok()) status = core_->flush_independent();
       if (status.ok())
         level1_.clear();

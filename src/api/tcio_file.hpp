@@ -89,7 +89,10 @@ class File final : public Holder {
   void remember(const Run& run);
   Status write_within(std::int64_t offset, const void* data, std::int64_t bytes);
   Status write_past(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status put_level1();
   Status move_on();
+  /// Where level 1 has something there.
+  Status move_on_within(Extent range);
   bool moved_on();
   /// Fills and moves on: what a collective call has each rank do first.
   Status settle();

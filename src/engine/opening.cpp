@@ -11,6 +11,7 @@
 #include "engine/core_file.hpp"
 #include "engine/open_again.hpp"
 #include "ranks/collective_call.hpp"
+#include "storage/file_system.hpp"
 
 namespace forebay {
 namespace {
@@ -23,11 +24,8 @@ std::string resolved(const std::string& name) {
     return found ? std::string(found.get()) : std::string();
   };
   if (std::string path = real(name.c_str()); !path.empty()) return path;
-  const std::size_t slash = name.rfind('/');
-  const std::string folder =
-      slash == std::string::npos ? "." : name.substr(0, std::max<std::size_t>(slash, 1));
-  const std::string path = real(folder.c_str());
-  return path.empty() ? name : path + "/" + name.substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string path = real(folder_of(name).c_str());
+  return path.empty() ? name : path + "/" + name.substr(name.rfind('/') + 1);
 }
 
 constexpr std::size_t kMostValues = 6;

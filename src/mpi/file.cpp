@@ -172,9 +172,6 @@ MPI_File file_of(const CoreFile& file) {
 Status from_mpi(int error, const std::string& what) {
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(error, &error_class);
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(error, text, &length);
   Code code = Code::mpi;
   switch (error_class) {
     case MPI_ERR_NO_SPACE:
@@ -206,7 +203,7 @@ Status from_mpi(int error, const std::string& what) {
   }
   // The text of these says nothing ("known error not in list").
   const bool known = error_class != MPI_ERR_OTHER && error_class != MPI_ERR_UNKNOWN;
-  return {code, what + ": " + (known ? text : "MPI-IO does not say why")};
+  return {code, what + ": " + (known ? error_text(error) : "MPI-IO does not say why")};
 }
 
 }  // namespace forebay::mpi

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <string>
 #include <utility>
 
 namespace forebay::mpi {
@@ -108,6 +109,14 @@ inline int size(MPI_Comm comm) {
   int value = 1;
   MPI_Comm_size(comm, &value);
   return value;
+}
+
+/// MPI's own words.
+inline std::string error_text(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  return text;
 }
 
 }  // namespace forebay::mpi

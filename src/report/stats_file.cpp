@@ -160,11 +160,11 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   struct stat now{};
   if (::fstat(fd, &now) != 0) return {};
   const auto size = static_cast<std::size_t>(now.st_size);
-  if (read_part(fd, 0, document_head().size()) != document_head()) return {};
+  if (read_part(fd, 0, document_head.size()) != document_head) return {};
   constexpr std::size_t most_tail = 4096;
   const std::size_t from = size - std::min(size, most_tail);
   std::string tail = read_part(fd, from, size - from);
-  const std::size_t mark = tail.rfind(totals_mark());
+  const std::size_t mark = tail.rfind(totals_mark);
   if (mark == tail.npos) return {};
   const std::size_t end = from + mark;
   tail.erase(0, mark);
@@ -180,7 +180,7 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   if (slot != nullptr) {
     const std::string old = read_part(fd, slot->begin, slot->length);
     if (!old.starts_with(key)) return {};
-    FileReport whole = parse_slot(old);
+    FileReport whole = from_json(Json::parse(old));
     fold(whole, report);
     text = format_slot(whole, slot->length);
     place = slot->begin;
