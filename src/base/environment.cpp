@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 
@@ -59,6 +60,11 @@ std::string meant_by(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
 
 std::vector<std::string> variables_without_meaning() {
   std::vector<std::string> remarks;
