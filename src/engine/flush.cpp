@@ -120,8 +120,7 @@ class FlushRun::Writer {
       }
       auto& block = f_.scratch.block;
       if (block.size() < static_cast<std::size_t>(span)) block.resize(static_cast<std::size_t>(span));
-      ++f_.counters.reads;
-      f_.counters.read_bytes += span;
+      f_.counters.count_read(span);
       ++f_.counters.rmw_blocks;
       if (Status status = f_.storage.read(begin, block.data(), span); !status.ok()) return status;
       std::byte* target = round_.buffer() + (begin - round_.base());
