@@ -8,8 +8,7 @@
 
 #include "api/run_cursor.hpp"
 #include "engine/agreement.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay::tcio {

@@ -13,7 +13,7 @@
 #include "engine/indispensable.hpp"
 #include "engine/order_check.hpp"
 #include "engine/write_out.hpp"
-#include "request/memory_sink.hpp"
+#include "request/memory_stream.hpp"
 #include "request/strided.hpp"
 #include "segments/node_share.hpp"
 #include "storage/emergency_writer.hpp"

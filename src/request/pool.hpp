@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "request/arena.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/put.hpp"
 
 namespace forebay {

@@ -15,7 +15,7 @@
 
 #include "engine/flush.hpp"
 #include "engine/guess.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
 #include "thread_tools.hpp"
 
