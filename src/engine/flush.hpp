@@ -46,9 +46,8 @@ struct Flush {
 
 /// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
 ///
-/// A small flush is mostly sync_points, so the one in which all ranks agree where it begins can be the first
-/// round's, too: each rank guesses that the flush begins where its own data does, scatters, and says so in
-/// the agreement. Where all guessed the same, the round stands; else everybody begins again.
+/// The first round may be scattered on a guess of where it begins, before the ranks agree on that: where all
+/// guessed the same, it stands; else everybody begins again.
 class FlushRun {
  public:
   FlushRun(const Flush& flush, std::span<const Put> puts);
