@@ -9,7 +9,7 @@
 #include "convert/convert_source.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/put.hpp"
 
 namespace forebay::pnc {

@@ -12,7 +12,7 @@
 #include "open_file.hpp"
 #include "placement.hpp"
 #include "request/get.hpp"
-#include "request/memory_sink.hpp"
+#include "request/memory_stream.hpp"
 
 namespace forebay::pnc {
 

@@ -12,7 +12,7 @@
 #include "errors.hpp"
 #include "open_file.hpp"
 #include "request/put.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 #include "request/strided.hpp"
 
 namespace forebay::pnc {

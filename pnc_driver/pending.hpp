@@ -8,7 +8,7 @@
 
 #include "arguments.hpp"
 #include "mpi/handles.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "selection.hpp"
 
 namespace forebay::pnc {

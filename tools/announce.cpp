@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
 
+#include "base/environment.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
 
@@ -66,9 +66,7 @@ Heard heard(const Address& address) {
 std::string job() {
   std::string text;
   for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "PALS_APID", "PBS_JOBID"}) {
-    const char* value = std::getenv(name);
-    text += value != nullptr ? value : "";
-    text += '/';
+    text += from_environment(name) + '/';
   }
   // Those that a launcher's daemon started have the same parent, where nothing stands in between.
   return text.find_first_not_of('/') == text.npos ? std::to_string(::getppid()) : text;

@@ -2,10 +2,10 @@
 #include "dropin_store.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "base/environment.hpp"
 #include "elf_file.hpp"
 #include "subprocess.hpp"
 #include "trusted.hpp"
@@ -16,11 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds trace_limit{20};
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 std::string if_file(const fs::path& path) {
   std::error_code error;
@@ -54,15 +49,15 @@ std::string installed_dropins(const Installation& installation) {
 }
 
 std::string own_dropins() {
-  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with("/"))
+  if (const std::string data = from_environment("XDG_DATA_HOME"); data.starts_with("/"))
     return data + "/forebay/dropin";
-  const std::string home = environment("HOME");
+  const std::string home = from_environment("HOME");
   return home.starts_with("/") ? home + "/.local/share/forebay/dropin" : std::string{};
 }
 
 std::vector<std::string> named_dropins(std::vector<std::string>& remarks) {
   std::vector<std::string> folders;
-  std::istringstream named(environment("FOREBAY_DROPIN"));
+  std::istringstream named(from_environment("FOREBAY_DROPIN"));
   for (std::string folder; std::getline(named, folder, ':');) {
     std::error_code error;
     if (folder.empty()) continue;

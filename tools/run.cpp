@@ -25,11 +25,6 @@
 namespace forebay::tools {
 namespace {
 
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 /// No empty entry comes in between, also where `list` ends with a separator: in a search path that would be
 /// the current folder.
 void join(std::string& list, const std::string& more, char separator) {

@@ -15,8 +15,7 @@
 #include "base/status.hpp"
 #include "pair_cursor.hpp"
 #include "request/get.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/put.hpp"
 
 namespace forebay::hdf5 {

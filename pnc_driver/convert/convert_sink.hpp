@@ -3,7 +3,7 @@
 
 #include "convert/get_converter.hpp"
 #include "convert/imap_walk.hpp"
-#include "request/sink.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

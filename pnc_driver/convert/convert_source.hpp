@@ -3,7 +3,7 @@
 
 #include "convert/convert.hpp"
 #include "convert/imap_walk.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

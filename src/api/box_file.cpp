@@ -104,13 +104,7 @@ Status BoxFile::size(std::int64_t& bytes) {
 
 Status BoxFile::set_size(std::int64_t bytes, Status mine) {
   const CollectiveCall call(core_->about("change of size"));
-  std::array<std::int64_t, 2> sizes{bytes, ~bytes};
-  core_->comm().reduce(sizes, Communicator::Op::minimum);
-  if (mine.ok() && sizes[0] != ~sizes[1]) {
-    mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
-                                    std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};
-  }
-  if (Status status = agree_outcome(core_->comm(), mine); !status.ok()) return status;
+  if (Status status = tcio::agree_on_size(*core_, bytes, std::move(mine)); !status.ok()) return status;
   if (Status status = flush(); !status.ok()) return status;
   return core_->set_size(bytes);
 }

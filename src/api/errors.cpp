@@ -46,8 +46,6 @@ const char* meaning(int code) {
 
 thread_local std::string last;
 
-}  // namespace
-
 int number_of(Code code) {
   switch (code) {
     case Code::ok:
@@ -78,6 +76,8 @@ int number_of(Code code) {
   }
   return TCIO_ERR_INTERNAL;
 }
+
+}  // namespace
 
 int fail(int number, const std::string& message) noexcept {
   try {

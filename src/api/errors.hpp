@@ -9,9 +9,6 @@
 
 namespace forebay::tcio {
 
-/// TCIO_ERR_* for a code.
-int number_of(Code code);
-
 /// Keeps the sentence for tcio_last_error, and returns the number.
 int fail(int number, const std::string& message) noexcept;
 int finish(const Status& status) noexcept;

@@ -8,7 +8,7 @@
 
 #include "api/run_cursor.hpp"
 #include "request/byte_order.hpp"
-#include "request/sink.hpp"
+#include "request/stream.hpp"
 
 namespace forebay::tcio {
 namespace {

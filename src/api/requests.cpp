@@ -9,6 +9,7 @@
 namespace forebay::api {
 namespace {
 
+using std::to_string;
 using tcio::kMostOffset;
 
 constexpr int kMostDims = 32;
@@ -18,34 +19,30 @@ Status wrong(const std::string& what) {
   return {Code::bad_argument, what};
 }
 
-std::string text(std::int64_t number) {
-  return std::to_string(number);
-}
-
 struct Box {
   std::array<std::int64_t, kMostDims> shape{}, start{}, count{}, stride{};
 };
 
 Status check_box(const forebay_request& r, Box& box) {
-  if (r.ndims < 0 || r.ndims > kMostDims) return wrong(std::to_string(r.ndims) + " dimensions");
+  if (r.ndims < 0 || r.ndims > kMostDims) return wrong(to_string(r.ndims) + " dimensions");
   if (r.ndims > 0 && r.shape == nullptr) return wrong("no shape");
-  if (r.offset < 0 || r.offset > kMostOffset) return wrong("an array at offset " + text(r.offset));
-  if (r.element_bytes < 1) return wrong("elements of " + text(r.element_bytes) + " bytes");
+  if (r.offset < 0 || r.offset > kMostOffset) return wrong("an array at offset " + to_string(r.offset));
+  if (r.element_bytes < 1) return wrong("elements of " + to_string(r.element_bytes) + " bytes");
   std::int64_t bytes = r.element_bytes;
   for (int i = 0; i < r.ndims; ++i) {
     const auto d = static_cast<std::size_t>(i);
-    const std::string where = "dimension " + std::to_string(i) + ": ";
+    const std::string where = "dimension " + to_string(i) + ": ";
     const std::int64_t shape = box.shape[d] = r.shape[i];
     const std::int64_t start = box.start[d] = r.start != nullptr ? r.start[i] : 0;
     const std::int64_t count = box.count[d] = r.count != nullptr ? r.count[i] : shape;
     const std::int64_t stride = box.stride[d] = r.stride != nullptr ? r.stride[i] : 1;
     if (shape < 0 || start < 0 || count < 0) return wrong(where + "a negative shape, start or count");
-    if (stride < 1) return wrong(where + "a stride of " + text(stride));
+    if (stride < 1) return wrong(where + "a stride of " + to_string(stride));
     std::int64_t last = 0;
     if (count > 0 && (__builtin_mul_overflow(count - 1, stride, &last) ||
                       __builtin_add_overflow(last, start, &last) || last >= shape)) {
-      return wrong(where + text(count) + " elements from " + text(start) + " on, " + text(stride) +
-                   " apart, do not fit into " + text(shape));
+      return wrong(where + to_string(count) + " elements from " + to_string(start) + " on, " +
+                   to_string(stride) + " apart, do not fit into " + to_string(shape));
     }
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(shape, 1), &bytes) || bytes > kMostOffset)
       return wrong("an array of more than 2^62 bytes");
@@ -61,7 +58,7 @@ Status Requests::check_memory(const forebay_request& r) const {
     return wrong(r.stage == nullptr ? "no memory was given" : "memory and staging were given");
   const std::int64_t size = r.element_bytes;
   if (r.swap != 0 && size != 1 && size != 2 && size != 4 && size != 8)
-    return wrong("elements of " + text(size) + " bytes cannot be swapped");
+    return wrong("elements of " + to_string(size) + " bytes cannot be swapped");
   if (r.stage == nullptr) return {};
   const forebay_stage& stage = *r.stage;
   if (r.swap != 0) return wrong("who stages, swaps");
@@ -69,8 +66,8 @@ Status Requests::check_memory(const forebay_request& r) const {
   if (stage.begin == nullptr || stage.finish == nullptr || stage.memory == nullptr)
     return wrong("staging without a callback or memory");
   if (stage.slots < 1 || stage.slots > kMostSlots || stage.slot_bytes < size)
-    return wrong("staging of " + std::to_string(stage.slots) + " slots of " + text(stage.slot_bytes) +
-                 " bytes for elements of " + text(size));
+    return wrong("staging of " + to_string(stage.slots) + " slots of " + to_string(stage.slot_bytes) +
+                 " bytes for elements of " + to_string(size));
   return {};
 }
 
@@ -114,7 +111,7 @@ Status Requests::add_one(const forebay_request& r) {
 Status Requests::add(const forebay_request* requests, std::int64_t count, const std::string& what) {
   const auto add_all = [&]() -> Status {
     if (count < 0 || (count > 0 && requests == nullptr))
-      return wrong("a list of " + text(count) + " requests");
+      return wrong("a list of " + to_string(count) + " requests");
     // A caller's structures may have grown since this was built.
     const std::size_t step = count > 0 ? requests->size : 0;
     if (count > 0 && step < sizeof(forebay_request)) return wrong("forebay_request without its size");
@@ -123,7 +120,7 @@ Status Requests::add(const forebay_request* requests, std::int64_t count, const 
       const auto& request = *reinterpret_cast<const forebay_request*>(at);
       Status status =
           request.size == step ? add_one(request) : wrong("another size of forebay_request than the first");
-      if (!status.ok()) return {status.code(), "request " + text(i) + ": " + status.message()};
+      if (!status.ok()) return {status.code(), "request " + to_string(i) + ": " + status.message()};
     }
     return {};
   };

@@ -4,15 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/status.hpp"
 #include "forebay/core.h"
 #include "request/get.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/put.hpp"
 #include "request/staged_sink.hpp"
 #include "request/staged_source.hpp"

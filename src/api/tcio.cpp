@@ -2,52 +2,28 @@
 #include "forebay/tcio.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "api/errors.hpp"
+#include "api/handle.hpp"
 #include "api/open.hpp"
 #include "api/tcio_file.hpp"
-#include "mpi/handles.hpp"
 
+namespace tcio = forebay::tcio;
 using forebay::Code;
 using forebay::Status;
 using forebay::tcio::fail;
 using forebay::tcio::File;
 using forebay::tcio::guarded;
 using forebay::tcio::kMostOffset;
+using forebay::tcio::together;
 
-/// What a program holds. It outlives its file, so that a call with one that was closed can say so.
-struct tcio_file_s {
-  std::unique_ptr<File> file;
-};
+struct tcio_file_s : tcio::HandleOf<File> {};
 
 namespace {
 
-tcio_file new_handle() {
-  static std::mutex mutex;
-  static auto& handles = *new std::vector<std::unique_ptr<tcio_file_s>>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  handles.push_back(std::make_unique<tcio_file_s>());
-  return handles.back().get();
-}
-
-int not_open(tcio_file file, const char* function) {
-  return fail(TCIO_ERR_FILE,
-              std::string(function) + (file == nullptr ? ": no file" : ": the file has been closed"));
-}
-
-bool is_open(tcio_file file) {
-  return file != nullptr && file->file != nullptr;
-}
-
 int bad(const File& file, const char* function, const std::string& what) {
-  return fail(TCIO_ERR_ARGUMENT, std::string(function) + " of " + file.path() + ": " + what);
-}
-
-int wrong_mode(const File& file, const char* function, const char* opened) {
-  return fail(TCIO_ERR_MODE, std::string(function) + " of " + file.path() + ": it was opened " + opened);
+  return fail(TCIO_ERR_ARGUMENT, naming(file, function) + ": " + what);
 }
 
 bool good_range(std::int64_t offset, const void* data, std::int64_t bytes) {
@@ -69,7 +45,7 @@ int bad_range(const File& file, const char* function, std::int64_t offset, std::
 int write_at(tcio_file handle, const char* function, std::int64_t offset, const void* data,
              std::int64_t bytes) {
   File& file = *handle->file;
-  if (!file.access().writes) return wrong_mode(file, function, "only to be read");
+  if (!file.access().writes) return wrong_mode(file, function, "read");
   if (!good_range(offset, data, bytes)) return bad_range(file, function, offset, bytes);
   if (file.write_piece(offset, data, bytes)) return TCIO_SUCCESS;
   return guarded([&] { return file.write_at(offset, data, bytes); });
@@ -77,22 +53,10 @@ int write_at(tcio_file handle, const char* function, std::int64_t offset, const 
 
 int read_at(tcio_file handle, const char* function, std::int64_t offset, void* data, std::int64_t bytes) {
   File& file = *handle->file;
-  if (!file.access().reads) return wrong_mode(file, function, "only to be written");
+  if (!file.access().reads) return wrong_mode(file, function, "written");
   if (!good_range(offset, data, bytes)) return bad_range(file, function, offset, bytes);
   if (file.read_piece(offset, data, bytes)) return TCIO_SUCCESS;
   return guarded([&] { return file.read_at(offset, data, bytes); });
-}
-
-/// MPI has ended: nothing collective can be done any more.
-int no_mpi(const char* function) {
-  return fail(TCIO_ERR_MPI, std::string(function) + ": MPI is not running");
-}
-
-template <class Body>
-int together(tcio_file file, const char* function, Body&& body) {
-  if (!is_open(file)) return not_open(file, function);
-  if (!forebay::mpi::alive()) return no_mpi(function);
-  return guarded([&] { return body(*file->file); });
 }
 
 }  // namespace
@@ -100,31 +64,13 @@ int together(tcio_file file, const char* function, Body&& body) {
 extern "C" {
 
 int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_file* file) {
-  if (file != nullptr) *file = TCIO_FILE_NULL;
-  if (!forebay::mpi::works_with(comm)) return no_mpi("tcio_open");
-  int between = 0;
-  if (comm != MPI_COMM_NULL) MPI_Comm_test_inter(comm, &between);
-  if (comm == MPI_COMM_NULL || between != 0)
-    return fail(TCIO_ERR_ARGUMENT, "tcio_open: not an intracommunicator");
-  return guarded([&]() -> Status {
-    tcio_file made = new_handle();
-    // A rank that has no place for the handle opens none, and neither do the others.
-    if (Status status =
-            forebay::tcio::open_file(comm, file != nullptr ? path : nullptr, flags, info, made->file);
-        !status.ok())
-      return file != nullptr ? status : Status{Code::bad_argument, "tcio_open: no place for the file"};
-    *file = made;
-    return {};
+  return tcio::open(comm, file, "tcio_open", [&](std::unique_ptr<File>& out) {
+    return tcio::open_file(comm, file != nullptr ? path : nullptr, flags, info, out);
   });
 }
 
 int tcio_close(tcio_file* file) {
-  if (file == nullptr) return not_open(nullptr, "tcio_close");
-  if (!is_open(*file)) return not_open(*file, "tcio_close");
-  if (!forebay::mpi::alive()) return no_mpi("tcio_close");
-  const std::unique_ptr<File> closing = std::move((*file)->file);
-  *file = TCIO_FILE_NULL;
-  return guarded([&] { return closing->close(); });
+  return tcio::close(file, "tcio_close");
 }
 
 int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes) {
@@ -171,14 +117,7 @@ int tcio_sync(tcio_file file) {
 }
 
 int tcio_set_size(tcio_file file, int64_t bytes) {
-  if (is_open(file) && !file->file->access().writes)
-    return wrong_mode(*file->file, "tcio_set_size", "only to be read");
-  return together(file, "tcio_set_size", [&](File& f) {
-    Status mine;
-    if (bytes < 0 || bytes > kMostOffset)
-      mine = {Code::bad_argument, "tcio_set_size of " + f.path() + ": " + std::to_string(bytes) + " bytes"};
-    return f.set_size(bytes, mine);
-  });
+  return tcio::set_size(file, "tcio_set_size", bytes);
 }
 
 int tcio_seek(tcio_file file, int64_t offset, int whence) {
@@ -212,9 +151,7 @@ int tcio_tell(tcio_file file, int64_t* offset) {
 }
 
 int tcio_size(tcio_file file, int64_t* bytes) {
-  if (!is_open(file)) return not_open(file, "tcio_size");
-  if (bytes == nullptr) return bad(*file->file, "tcio_size", "no place for the size");
-  return guarded([&] { return file->file->size(*bytes); });
+  return tcio::size(file, "tcio_size", bytes);
 }
 
 }  // extern "C"

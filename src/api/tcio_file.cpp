@@ -4,13 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "api/run_cursor.hpp"
 #include "engine/agreement.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay::tcio {
@@ -50,14 +48,18 @@ Status File::begin_writing(Extent range) {
   return {};
 }
 
-Status File::move_on() {
-  if (level1_.empty()) return {};
+Status File::put_level1() {
   level1_.tidy();
   RunCursor<Level1> cursor(level1_);
   MemorySource source(level1_.memory());
   const Put put{&cursor, &source};
+  return core_->write({&put, 1});
+}
+
+Status File::move_on() {
+  if (level1_.empty()) return {};
   wrote_ = true;
-  Status status = core_->write({&put, 1});
+  Status status = put_level1();
   // What could not be written stays for the next try.
   if (status.ok()) level1_.clear();
   return status;
@@ -69,10 +71,12 @@ bool File::moved_on() {
   return true;
 }
 
+Status File::move_on_within(Extent range) {
+  return meet(level1_.hull(), range) ? move_on() : Status{};
+}
+
 Status File::write_past(std::int64_t offset, const void* data, std::int64_t bytes) {
-  if (meet(level1_.hull(), {offset, offset + bytes})) {
-    if (Status status = move_on(); !status.ok()) return status;
-  }
+  if (Status status = move_on_within({offset, offset + bytes}); !status.ok()) return status;
   const OneRun run{{offset, 0, bytes}};
   RunCursor<OneRun> cursor(run);
   MemorySource source(data);
@@ -122,9 +126,7 @@ Status File::fill_early() {
 
 Status File::fill() {
   if (reads_.empty()) return {};
-  if (meet(reads_.hull(), level1_.hull())) {
-    if (Status status = move_on(); !status.ok()) return status;
-  }
+  if (Status status = move_on_within(reads_.hull()); !status.ok()) return status;
   return reads_.fill(*core_, false);
 }
 
@@ -132,9 +134,7 @@ Status File::read_at(std::int64_t offset, void* data, std::int64_t bytes) {
   if (bytes == 0) return {};
   auto* to = static_cast<std::byte*>(data);
   if (bytes >= past_bytes_) {
-    if (meet(level1_.hull(), {offset, offset + bytes})) {
-      if (Status status = move_on(); !status.ok()) return status;
-    }
+    if (Status status = move_on_within({offset, offset + bytes}); !status.ok()) return status;
     const OneRun run{{offset, 0, bytes}};
     RunCursor<OneRun> cursor(run);
     MemorySink sink(to);
@@ -203,15 +203,19 @@ Status File::size(std::int64_t& bytes) {
   return status;
 }
 
-Status File::set_size(std::int64_t bytes, Status mine) {
-  const CollectiveCall call(core_->about("tcio_set_size"));
+Status agree_on_size(CoreFile& core, std::int64_t bytes, Status mine) {
   std::int64_t sizes[] = {bytes, ~bytes};
-  core_->comm().reduce(sizes, Communicator::Op::minimum);
+  core.comm().reduce(sizes, Communicator::Op::minimum);
   if (mine.ok() && sizes[0] != ~sizes[1]) {
-    mine = {Code::bad_argument, "the ranks give " + path() + " different sizes, from " +
+    mine = {Code::bad_argument, "the ranks give " + core.path() + " different sizes, from " +
                                     std::to_string(sizes[0]) + " to " + std::to_string(~sizes[1])};
   }
-  if (Status status = agree_outcome(core_->comm(), mine); !status.ok()) return status;
+  return agree_outcome(core.comm(), mine);
+}
+
+Status File::set_size(std::int64_t bytes, Status mine) {
+  const CollectiveCall call(core_->about("tcio_set_size"));
+  if (Status status = agree_on_size(*core_, bytes, std::move(mine)); !status.ok()) return status;
   if (Status status = flush(); !status.ok()) return status;
   return core_->set_size(bytes);
 }
@@ -232,12 +236,8 @@ Status File::close() {
 void File::write_out(Ending ending) noexcept {
   if (level1_.empty()) return;
   if (!ending.in_signal) {
-    level1_.tidy();
-    RunCursor<Level1> cursor(level1_);
-    MemorySource source(level1_.memory());
-    const Put put{&cursor, &source};
     try {
-      Status status = core_->write({&put, 1});
+      Status status = put_level1();
       if (status.ok()) status = core_->flush_independent();
       if (status.ok())
         level1_.clear();

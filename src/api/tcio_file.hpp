@@ -26,6 +26,9 @@ struct Access {
   bool writes = false;
 };
 
+/// Collective: whether all ranks want this size, and `mine` is ok on all.
+Status agree_on_size(CoreFile& core, std::int64_t bytes, Status mine);
+
 /// Functions that say so are collective; the others are independent. Arguments have been checked: lengths and
 /// offsets are not negative, and end at kMostOffset.
 class File final : public Holder {
@@ -86,7 +89,10 @@ class File final : public Holder {
   void remember(const Run& run);
   Status write_within(std::int64_t offset, const void* data, std::int64_t bytes);
   Status write_past(std::int64_t offset, const void* data, std::int64_t bytes);
+  Status put_level1();
   Status move_on();
+  /// Where level 1 has something there.
+  Status move_on_within(Extent range);
   bool moved_on();
   /// Fills and moves on: what a collective call has each rank do first.
   Status settle();

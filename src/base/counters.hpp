@@ -24,6 +24,12 @@ struct Counters {
   std::array<double, static_cast<int>(Stage::count)> seconds{};
   std::int64_t aggregator = 0;  ///< 1 if this rank owned file domains in any flush
 
+  /// Counts one read of the file.
+  void count_read(std::int64_t length) {
+    ++reads;
+    read_bytes += length;
+  }
+
   /// Counts one write to the file; `unit` is the alignment that makes it an aligned one.
   void count_write(std::int64_t offset, std::int64_t length, std::int64_t unit) {
     if (length <= 0) return;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 
@@ -39,22 +39,14 @@ constexpr Guess guesses[] = {
     {"FOREBAY_OPTIONS", "FOREBAY_HINTS"},
 };
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 /// What may have been meant; empty where nothing is near.
 std::string meant_by(std::string_view name, std::string_view value) {
   for (const Guess& guess : guesses) {
     if (name == guess.word) return std::string(guess.meant);
   }
-  const std::string lower = in_lower_case(name);
-  const auto is = [&](const HintSpec& hint) { return lower == hint.name; };
+  const auto is = [&](const HintSpec& hint) { return edit_distance(name, hint.name) == 0; };
   // One letter away: FOREBAY_MOD. More would find hints in names that sites gave their own variables.
-  const auto is_near = [&](const HintSpec& hint) { return edit_distance(lower, hint.name) <= 1; };
+  const auto is_near = [&](const HintSpec& hint) { return edit_distance(name, hint.name) <= 1; };
   const auto hints = hint_table();
   auto hint = std::find_if(hints.begin(), hints.end(), is);
   if (hint == hints.end()) {
@@ -68,6 +60,11 @@ std::string meant_by(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
 
 std::vector<std::string> variables_without_meaning() {
   std::vector<std::string> remarks;

@@ -1,5 +1,5 @@
-// Variables of the environment that look like Forebay's and are not: they would have no effect, and nothing
-// would tell.
+// Variables of the environment, and those that look like Forebay's and are not: they would have no effect,
+// and nothing would tell.
 #pragma once
 
 #include <string>
@@ -7,8 +7,11 @@
 
 namespace forebay {
 
-/// A sentence for each, saying what may have been meant. A site's own names (FOREBAY_ROOT, …) are passed
-/// over.
+/// Empty where it is not set.
+std::string from_environment(const char* name);
+
+/// A sentence for each of those, saying what may have been meant. A site's own names (FOREBAY_ROOT, …) are
+/// passed over.
 std::vector<std::string> variables_without_meaning();
 
 }  // namespace forebay

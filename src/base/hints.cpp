@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <variant>
@@ -50,27 +51,35 @@ struct Word {
   std::string_view text;
   E value;
 };
-constexpr std::array bool_words{Word<bool>{"on", true},     Word<bool>{"off", false},
-                                Word<bool>{"true", true},   Word<bool>{"false", false},
-                                Word<bool>{"1", true},      Word<bool>{"0", false},
-                                Word<bool>{"enable", true}, Word<bool>{"disable", false},
-                                Word<bool>{"yes", true},    Word<bool>{"no", false}};
-constexpr std::array mode_words{Word<Mode>{"strict", Mode::strict}, Word<Mode>{"commit", Mode::commit}};
-constexpr std::array storage_words{Word<StorageKind>{"automatic", StorageKind::automatic},
-                                   Word<StorageKind>{"auto", StorageKind::automatic},
-                                   Word<StorageKind>{"mpiio", StorageKind::mpiio},
-                                   Word<StorageKind>{"posix", StorageKind::posix},
-                                   Word<StorageKind>{"null", StorageKind::null},
-                                   Word<StorageKind>{"failing", StorageKind::failing}};
-constexpr std::array check_words{Word<Check>{"none", Check::none}, Word<Check>{"order", Check::order}};
-constexpr std::array metadata_words{Word<Metadata>{"collective", Metadata::collective},
-                                    Word<Metadata>{"independent", Metadata::independent}};
-constexpr std::array fill_words{
-    Word<FillHoles>{"automatic", FillHoles::automatic}, Word<FillHoles>{"auto", FillHoles::automatic},
-    Word<FillHoles>{"enable", FillHoles::enable},       Word<FillHoles>{"on", FillHoles::enable},
-    Word<FillHoles>{"disable", FillHoles::disable},     Word<FillHoles>{"off", FillHoles::disable}};
-constexpr std::array link_words{Word<Link>{"automatic", Link::automatic}, Word<Link>{"auto", Link::automatic},
-                                Word<Link>{"put", Link::put}, Word<Link>{"message", Link::message}};
+
+/// The words of a type that has words; the first one for a value is printed.
+template <class E>
+constexpr std::nullptr_t words = nullptr;
+template <>
+constexpr Word<bool> words<bool>[] = {{"on", true},  {"off", false}, {"true", true},   {"false", false},
+                                      {"1", true},   {"0", false},   {"enable", true}, {"disable", false},
+                                      {"yes", true}, {"no", false}};
+template <>
+constexpr Word<Mode> words<Mode>[] = {{"strict", Mode::strict}, {"commit", Mode::commit}};
+template <>
+constexpr Word<StorageKind> words<StorageKind>[] = {
+    {"automatic", StorageKind::automatic}, {"auto", StorageKind::automatic},
+    {"mpiio", StorageKind::mpiio},         {"posix", StorageKind::posix},
+    {"null", StorageKind::null},           {"failing", StorageKind::failing}};
+template <>
+constexpr Word<Check> words<Check>[] = {{"none", Check::none}, {"order", Check::order}};
+template <>
+constexpr Word<Metadata> words<Metadata>[] = {{"collective", Metadata::collective},
+                                              {"independent", Metadata::independent}};
+template <>
+constexpr Word<FillHoles> words<FillHoles>[] = {
+    {"automatic", FillHoles::automatic}, {"auto", FillHoles::automatic},  {"enable", FillHoles::enable},
+    {"on", FillHoles::enable},           {"disable", FillHoles::disable}, {"off", FillHoles::disable}};
+template <>
+constexpr Word<Link> words<Link>[] = {{"automatic", Link::automatic},
+                                      {"auto", Link::automatic},
+                                      {"put", Link::put},
+                                      {"message", Link::message}};
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -88,16 +97,16 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-template <class E, std::size_t N>
-std::optional<E> find_word(const std::array<Word<E>, N>& words, std::string_view text) {
-  for (const auto& word : words)
+template <class E>
+std::optional<E> find_word(std::string_view text) {
+  for (const auto& word : words<E>)
     if (same_word(word.text, text)) return word.value;
   return std::nullopt;
 }
 
-template <class E, std::size_t N>
-std::string_view word_of(const std::array<Word<E>, N>& words, E value) {
-  for (const auto& word : words)
+template <class E>
+std::string_view first_word(E value) {
+  for (const auto& word : words<E>)
     if (word.value == value) return word.text;
   return {};
 }
@@ -156,13 +165,7 @@ bool store(T& member, const std::optional<T>& value) {
 bool assign(Settings& s, const Field& field, std::string_view value) {
   return std::visit(
       Overload{
-          [&](bool Settings::* m) { return store(s.*m, find_word(bool_words, value)); },
-          [&](Mode Settings::* m) { return store(s.*m, find_word(mode_words, value)); },
-          [&](StorageKind Settings::* m) { return store(s.*m, find_word(storage_words, value)); },
-          [&](Link Settings::* m) { return store(s.*m, find_word(link_words, value)); },
-          [&](Metadata Settings::* m) { return store(s.*m, find_word(metadata_words, value)); },
-          [&](Check Settings::* m) { return store(s.*m, find_word(check_words, value)); },
-          [&](FillHoles Settings::* m) { return store(s.*m, find_word(fill_words, value)); },
+          [&]<class E>(E Settings::* m) { return store(s.*m, find_word<E>(value)); },
           [&](const BytesField& f) {
             auto bytes = parse_bytes(value, f.min);
             if (bytes && *bytes != 0 && *bytes < f.least) bytes.reset();
@@ -207,13 +210,7 @@ std::string quoted_if_needed(const std::string& text) {
 
 std::string value_of(const Settings& s, const Field& field) {
   return std::visit(Overload{
-                        [&](bool Settings::* m) { return std::string(word_of(bool_words, s.*m)); },
-                        [&](Mode Settings::* m) { return std::string(word_of(mode_words, s.*m)); },
-                        [&](StorageKind Settings::* m) { return std::string(word_of(storage_words, s.*m)); },
-                        [&](Link Settings::* m) { return std::string(word_of(link_words, s.*m)); },
-                        [&](Metadata Settings::* m) { return std::string(word_of(metadata_words, s.*m)); },
-                        [&](Check Settings::* m) { return std::string(word_of(check_words, s.*m)); },
-                        [&](FillHoles Settings::* m) { return std::string(word_of(fill_words, s.*m)); },
+                        [&]<class E>(E Settings::* m) { return std::string(first_word(s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const CountField& f) { return std::to_string(s.*f.member); },
                         [&](const TimeField& f) { return std::to_string(s.*f.member); },
@@ -390,6 +387,10 @@ Status parse_hints(Settings& settings, std::string_view text, Origin origin) {
   // Half of a bad command is not obeyed; an info object's good keys are.
   if (status.ok() || origin == Origin::info) settings = std::move(parsed);
   return status;
+}
+
+std::string_view word_of(StorageKind kind) {
+  return first_word(kind);
 }
 
 Status apply_environment(Settings& settings) {

@@ -35,6 +35,9 @@ Status set_hint(Settings& settings, std::string_view key, std::string_view value
 /// Code::bad_hint.
 Status parse_hints(Settings& settings, std::string_view text, Origin origin);
 
+/// How a hint says it.
+std::string_view word_of(StorageKind kind);
+
 /// Applies the FOREBAY_HINTS and FOREBAY_STATS environment variables.
 Status apply_environment(Settings& settings);
 

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <functional>
 
+#include "base/environment.hpp"
+
 namespace forebay {
 namespace {
 
@@ -21,11 +23,6 @@ socklen_t address_of(const std::string& name, sockaddr_un& address) {
   address.sun_family = AF_UNIX;
   text.copy(address.sun_path + 1, sizeof address.sun_path - 1);
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-}
-
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <new>
+
+#include "base/waiting.hpp"
 
 namespace forebay {
 namespace {
@@ -28,17 +30,14 @@ std::atomic<void (*)(int)> on_leaving{nullptr};
 std::atomic<int> closings{0};
 std::atomic<bool> one_inside{false};
 
-void doze() {
-  const timespec time{0, 100'000};
-  ::nanosleep(&time, nullptr);
-}
+constexpr long kNap = 100'000;  // nanoseconds
 
 template <class Done>
 bool await(Done&& done, Clock::duration most) {
   const auto until = Clock::now() + most;
   while (!done()) {
     if (Clock::now() >= until) return false;
-    doze();
+    sleep_for(kNap);
   }
   return true;
 }
@@ -48,7 +47,7 @@ bool await(Done&& done, Clock::duration most) {
 // stopped. membarrier(2) would say so, but a process with threads waits 10 ms until it may call it: too long
 // in a first write, and longer than some launchers let a process live.
 void let_stores_arrive() {
-  for (int i = 0; i < 3; ++i) doze();
+  for (int i = 0; i < 3; ++i) sleep_for(kNap);
 }
 
 }  // namespace

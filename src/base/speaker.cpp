@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <string>
 #include <string_view>
+
+#include "base/environment.hpp"
 
 namespace forebay {
 namespace {
-
-std::string_view from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // Whether one of the words of a list between blanks is this one.
 bool has_word(std::string_view list, std::string_view word) {
@@ -34,7 +31,7 @@ std::span<const char* const> rank_variables() {
 
 bool first_by_launcher() {
   for (const char* name : rank_variables()) {
-    const std::string_view rank = from_environment(name);
+    const std::string rank = from_environment(name);
     if (rank.empty()) continue;
     return rank == "0" || has_word(from_environment("OMPI_FIRST_RANKS"), rank);
   }
@@ -46,7 +43,7 @@ bool speaks_for(int rank, int ranks) {
 }
 
 bool verbose() {
-  const std::string_view value = from_environment("FOREBAY_VERBOSE");
+  const std::string value = from_environment("FOREBAY_VERBOSE");
   return !value.empty() && value != "0";
 }
 

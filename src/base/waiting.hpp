@@ -20,6 +20,7 @@ struct Waiting {
 /// Sleeps until `word` is no longer `seen`, somebody wakes it, or some time has passed (futex(2)).
 void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanoseconds);
 void wake_all(std::atomic<std::uint32_t>& word);
+/// A signal handler may do so, too.
 void sleep_for(long nanoseconds);
 void yield();
 

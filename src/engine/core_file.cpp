@@ -224,11 +224,7 @@ Status CoreFile::close(std::int64_t* least) {
     status.update(std::move(closed));
   }
   if (!s.settings.stats.empty()) {
-    ReportFacts facts{s.reported_path, s.options.driver,        s.settings,
-                      s.file,          s.layout.stripe_bytes(), s.layout.round_bytes()};
-    if (const Status reported = report_at_close(*s.comm, facts, *s.nodes, s.counters); !reported.ok()) {
-      warn_once(reported.message());
-    }
+    if (const Status reported = report_at_close(s); !reported.ok()) warn_once(reported.message());
   }
   s.windowed = s.synced = false;
   s.nodes.reset();

@@ -42,8 +42,7 @@ class FetchRun::Reader {
       const auto read_part = [&] {
         part = {std::max(part.begin, s.begin), std::min(part.end, s.end)};
         if (part.empty() || !status.ok()) return;
-        ++f_.counters.reads;
-        f_.counters.read_bytes += part.size();
+        f_.counters.count_read(part.size());
         status = f_.storage.read(part.begin, round_.buffer() + (part.begin - base), part.size());
       };
       const std::int64_t first = (s.begin - base) >> shift;
@@ -221,8 +220,7 @@ void FetchRun::read_whole(std::int64_t base, int parity) {
   std::byte* const buffer = f_.window.buffer(parity);
   f_.domains.for_each_part(base, hull_, [&](const DomainPart& s) {
     if (s.owner.rail != f_.aggregator || !status_.ok()) return;
-    ++f_.counters.reads;
-    f_.counters.read_bytes += s.end - s.begin;
+    f_.counters.count_read(s.end - s.begin);
     status_ = f_.storage.read(s.begin, buffer + (s.begin - base), s.end - s.begin);
   });
   ++f_.counters.rounds;

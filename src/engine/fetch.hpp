@@ -14,17 +14,9 @@
 
 namespace forebay {
 
-/// One rank's part in a collective read, in one of two ways.
-///
-/// Where most of the range is wanted, and on one node: owners read all of it, and guess that the next round
-/// follows the last one, so that they read it while the others pick. A rank walks its cursors once and keeps
-/// nothing.
-///
-/// Else: what a rank takes from its cursors for a round it keeps until the bytes are there. So the next
-/// round's place is known while owners read this one, they read only what somebody marked, and between nodes
-/// only that travels.
-///
-/// Either way a round needs one barrier of the node.
+/// One rank's part in a collective read, in one of two ways, each with one barrier of the node for a round.
+/// Where most of the range is wanted, and on one node, owners read all of it. Else they read only what
+/// somebody marked, and a rank keeps what it takes from its cursors for a round until the bytes are there.
 class FetchRun {
  public:
   /// `gap`: bytes between two wanted parts that an owner rather reads than begins another read.

@@ -120,8 +120,7 @@ class FlushRun::Writer {
       }
       auto& block = f_.scratch.block;
       if (block.size() < static_cast<std::size_t>(span)) block.resize(static_cast<std::size_t>(span));
-      ++f_.counters.reads;
-      f_.counters.read_bytes += span;
+      f_.counters.count_read(span);
       ++f_.counters.rmw_blocks;
       if (Status status = f_.storage.read(begin, block.data(), span); !status.ok()) return status;
       std::byte* target = round_.buffer() + (begin - round_.base());
@@ -142,8 +141,7 @@ class FlushRun::Writer {
   std::optional<OpenMark::Alone> alone_;  // from the first hole that is read until all is written
 };
 
-FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts, std::shared_ptr<const void> owner)
-    : f_(flush), owner_(std::move(owner)) {
+FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
     active_->start(f_.domains.round_bytes());
@@ -204,13 +202,6 @@ void FlushRun::begin(std::int64_t first, int shift) {
   prepare();
 }
 
-void FlushRun::begin_guessed(std::int64_t base, Extent hull) {
-  guessed_ = true;
-  base_ = base;
-  hull_ = hull;
-  if (f_.nodes > 1) prepare();
-}
-
 void FlushRun::prepare() {
   f_.window.reset_error();
   if (f_.aggregator < 0) return;
@@ -230,7 +221,10 @@ Status FlushRun::run(std::int64_t first, int shift) {
 }
 
 Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
-  begin_guessed(base, hull);
+  guessed_ = true;
+  base_ = base;
+  hull_ = hull;
+  if (f_.nodes > 1) prepare();
   return finish();
 }
 

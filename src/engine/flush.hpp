@@ -46,13 +46,11 @@ struct Flush {
 
 /// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
 ///
-/// A small flush is mostly sync_points, so the one in which all ranks agree where it begins can be the first
-/// round's, too: each rank guesses that the flush begins where its own data does, scatters, and says so in
-/// the agreement. Where all guessed the same, the round stands; else everybody begins again.
+/// The first round may be scattered on a guess of where it begins, before the ranks agree on that: where all
+/// guessed the same, it stands; else everybody begins again.
 class FlushRun {
  public:
-  /// `owner`: what the puts refer to, where it has to live as long as this.
-  FlushRun(const Flush& flush, std::span<const Put> puts, std::shared_ptr<const void> owner = nullptr);
+  FlushRun(const Flush& flush, std::span<const Put> puts);
   ~FlushRun();
   FlushRun(const FlushRun&) = delete;
 
@@ -69,9 +67,6 @@ class FlushRun {
   /// nodes agrees on the result afterwards.
   const Status& status() const { return status_; }
 
-  /// Goes on with the guessed round, where all ranks with data have guessed `base`: there is no other.
-  /// `hull`: what all ranks put, together. On one node this waits for the owners of that, not for everybody.
-  void begin_guessed(std::int64_t base, Extent hull);
   /// From the start. `first`: the lowest offset that any rank puts; all runs of all ranks begin and end on
   /// multiples of 1 << shift; both agreed by all ranks.
   void begin(std::int64_t first, int shift);
@@ -80,8 +75,11 @@ class FlushRun {
   bool step();
 
   /// All steps at once; the outcome.
-  Status run_guessed(std::int64_t base, Extent hull);
   Status run(std::int64_t first, int shift);
+
+  /// Goes on with the guessed round, where all ranks with data have guessed `base`: there is no other.
+  /// `hull`: what all ranks put, together. On one node this waits for the owners of that, not for everybody.
+  Status run_guessed(std::int64_t base, Extent hull);
 
  private:
   template <class Work>
@@ -95,7 +93,6 @@ class FlushRun {
   class Writer;
 
   Flush f_;
-  std::shared_ptr<const void> owner_;
   std::unique_ptr<ActiveItems<Put>> active_;  // null where memory lacks
   std::unique_ptr<Writer> writer_;            // on aggregators
   Status status_;

@@ -13,7 +13,7 @@
 #include "engine/indispensable.hpp"
 #include "engine/order_check.hpp"
 #include "engine/write_out.hpp"
-#include "request/memory_sink.hpp"
+#include "request/memory_stream.hpp"
 #include "request/strided.hpp"
 #include "segments/node_share.hpp"
 #include "storage/emergency_writer.hpp"
@@ -194,11 +194,8 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
     if (!status.ok()) break;
     if (f.file.local() && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
       segments_.discard(*put.cursor);
-      const std::int64_t writes = f.counters.writes, written = f.counters.written_bytes;
-      status = f.bypass.write(put, stripe, *f.storage, f.counters);
+      status = f.bypass.write_past(put, stripe, *f.storage, f.counters);
       segments_.end_bypass();
-      f.counters.bypass_writes += f.counters.writes - writes;
-      f.counters.bypass_bytes += f.counters.written_bytes - written;
       continue;
     }
     ++f.counters.pooled_requests;

@@ -152,10 +152,8 @@ Status KeepByRank::write_or_flush(std::span<const Put> puts, Status mine, std::s
   const Extent held{agreed[held_begin], agreed[held_end]};     // what all ranks keep from earlier ones
   const int shift = shift_of(agreed[alignment]);
 
-  // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: in one flush
-  // they would race, and also where each rank writes what it keeps as the program ends. So what is kept goes
-  // first where the two may overlap. Where that comes every few calls, keeping costs more than it gains: the
-  // next ones are not kept.
+  // Bytes of a later call must win over those of an earlier one, whatever ranks they come from: what is kept
+  // goes first where the two may overlap. Where that comes every few calls, the next ones are not kept.
   const bool apart = collective_.overlaps(fresh) ||
                      (!agreed[all_collective] && held.begin < fresh.end && fresh.begin < held.end);
   if (apart) {

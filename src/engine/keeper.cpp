@@ -10,8 +10,7 @@
 namespace forebay {
 
 Status Keeper::read_at(std::int64_t offset, std::byte* data, std::int64_t length) {
-  ++file_.counters.reads;
-  file_.counters.read_bytes += length;
+  file_.counters.count_read(length);
   return file_.storage->read(offset, data, length);
 }
 

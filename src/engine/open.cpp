@@ -6,6 +6,7 @@
 #include "base/hints.hpp"
 #include "engine/agreement.hpp"
 #include "engine/file_context.hpp"
+#include "engine/opening.hpp"
 #include "engine/start_keeping.hpp"
 #include "engine/stock_report.hpp"
 #include "storage/stored_file.hpp"

@@ -1,6 +1,5 @@
 #include "engine/open_again.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>

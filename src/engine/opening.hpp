@@ -3,12 +3,20 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/settings.hpp"
 #include "base/status.hpp"
 #include "ranks/communicator.hpp"
 
 namespace forebay {
+
+/// Collective, before a file is opened: rank 0's settings on all ranks, but for those that only tests set.
+/// Fails on all ranks where `mine` has failed on one, or where a rank has too few descriptors left to open a
+/// file: MPI-IO libraries wait for each other for ever then. `least`: values of the caller's (at most 8) of
+/// which each rank gets the least, in the same message.
+Status share_settings(const Communicator& ranks, Status mine, const std::string& path, Settings& settings,
+                      std::span<std::int64_t> least = {});
 
 struct Opening {
   const Communicator& ranks;  ///< the program's

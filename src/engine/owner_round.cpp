@@ -17,7 +17,7 @@ OwnerRound::OwnerRound(const Flush& flush)
   if (f_.scratch.merged.size() < words) f_.scratch.merged.resize(words);
 }
 
-const std::vector<DomainPart>& OwnerRound::mine() const {
+std::span<const DomainPart> OwnerRound::parts() const {
   return parts_[static_cast<std::size_t>(f_.node)];
 }
 
@@ -74,7 +74,7 @@ void OwnerRound::exchange_bytes(Status& status) {
         pack_message(plans_[n], parts_[n], base_, f_.window.shift(), merged_, buffer_, out.data());
       },
       [&](int, std::span<const std::byte> message) {
-        return unpack_message(message, mine(), base_, f_.window.shift(), buffer_, merged_);
+        return unpack_message(message, parts(), base_, f_.window.shift(), buffer_, merged_);
       },
       f_.counters));
 }
@@ -91,7 +91,7 @@ void OwnerRound::exchange_requests(Status& status) {
       [&](int node, std::span<const std::byte> message) {
         const auto n = static_cast<std::size_t>(node);
         requests_[n].assign(message.begin(), message.end());
-        return unpack_request(message, mine(), base_, f_.window.shift(), merged_, sizes_[n]);
+        return unpack_request(message, parts(), base_, f_.window.shift(), merged_, sizes_[n]);
       },
       f_.counters));
 }
@@ -103,7 +103,7 @@ void OwnerRound::exchange_answers(Status& status) {
   status.update(f_.rail->agree(sizes_, kNoOffset, unused));
   status.update(f_.rail->transfer(
       [&](int node, std::span<std::byte> out) {
-        pack_answer(requests_[static_cast<std::size_t>(node)], mine(), base_, f_.window.shift(), buffer_,
+        pack_answer(requests_[static_cast<std::size_t>(node)], parts(), base_, f_.window.shift(), buffer_,
                     out.data());
       },
       [&](int node, std::span<const std::byte> answer) {

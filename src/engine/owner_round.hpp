@@ -39,11 +39,9 @@ class OwnerRound {
   std::byte* buffer() const { return buffer_; }
   const std::uint64_t* merged() const { return merged_; }
   /// This owner's.
-  std::span<const DomainPart> parts() const { return mine(); }
+  std::span<const DomainPart> parts() const;
 
  private:
-  const std::vector<DomainPart>& mine() const;
-
   const Flush& f_;
   std::vector<std::vector<DomainPart>> parts_;    // of this rail, by node
   std::vector<std::vector<std::byte>> requests_;  // of each node, until they are answered

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "layout/file_domains.hpp"
-#include "request/run.hpp"
 
 namespace forebay {
 

@@ -3,50 +3,37 @@
 
 #include <vector>
 
+#include "base/hints.hpp"
+#include "engine/file_context.hpp"
 #include "report/report.hpp"
 
 namespace forebay {
-namespace {
 
-const char* storage_name(StorageKind kind) {
-  switch (kind) {
-    case StorageKind::posix:
-      return "posix";
-    case StorageKind::null:
-      return "null";
-    case StorageKind::failing:
-      return "failing";
-    default:
-      return "mpiio";
-  }
-}
-
-}  // namespace
-
-Status report_at_close(const Communicator& ranks, const ReportFacts& facts, NodeSet& nodes,
-                       const Counters& mine) {
+Status report_at_close(const FileContext& file) {
+  const Topology& topology = file.nodes->topology();
   RankShare share;
-  share.counters = mine;
-  share.node = nodes.topology().node;
+  share.counters = file.counters;
+  share.node = topology.node;
   share.peak_bytes = peak_resident_bytes();
+  const Communicator& ranks = *file.comm;
   const bool first = ranks.rank() == 0;
   // Rank 0 is an aggregator wherever there are rails, so it knows the link.
   std::vector<RankShare> shares(first ? static_cast<std::size_t>(ranks.size()) : 0);
   ranks.gather(&share, sizeof share, shares.data(), 0);
   if (!first) return {};
 
-  FileFacts file;
-  file.path = facts.path;
-  file.driver = facts.driver;
-  file.settings = facts.settings;
-  file.stripe_bytes = facts.stripe_bytes;
-  file.window_bytes = facts.round_bytes;
-  file.link = nodes.topology().nodes == 1 ? "none" : nodes.link_used() == Link::put ? "put" : "message";
-  file.file_system = facts.file.system().name;
-  file.fills_holes = facts.file.fills_holes();
-  file.storage = storage_name(facts.settings.storage);
-  file.thread_level = ranks.thread_level();
-  return append_report(facts.settings.stats, summarize(file, shares));
+  FileFacts facts;
+  facts.path = file.reported_path;
+  facts.driver = file.options.driver;
+  facts.settings = file.settings;
+  facts.stripe_bytes = file.layout.stripe_bytes();
+  facts.window_bytes = file.layout.round_bytes();
+  facts.link = topology.nodes == 1 ? "none" : file.nodes->link_used() == Link::put ? "put" : "message";
+  facts.file_system = file.file.system().name;
+  facts.fills_holes = file.file.fills_holes();
+  facts.storage = word_of(file.settings.storage);
+  facts.thread_level = ranks.thread_level();
+  return append_report(file.settings.stats, summarize(facts, shares));
 }
 
 }  // namespace forebay

@@ -144,8 +144,7 @@ Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways&
   if (fills && ways.mark != nullptr) fills = alone.emplace(*ways.mark).certain();
   std::byte* const block = block_.get();
   if (fills) {
-    ++ways.counters.reads;
-    ways.counters.read_bytes += end - begin;
+    ways.counters.count_read(end - begin);
     ++ways.counters.rmw_blocks;
     if (Status status = ways.storage.read(begin, block, end - begin); !status.ok()) return status;
   }

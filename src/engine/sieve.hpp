@@ -16,10 +16,9 @@
 
 namespace forebay {
 
-/// Whoever completes a block writes bytes that others may be putting at the same time. Ranks that complete
-/// blocks lock them (fcntl(2)). All other independent writes of the file object are within a Bypassing: as
-/// long as there is any, no block is completed, and it waits for those that are; some times it lets those go
-/// first that come meanwhile. Other objects of the file leave marks.
+/// Completes blocks under locks of theirs (fcntl(2)). All other independent writes of the file object are
+/// within a Bypassing: as long as there is any, no block is completed, and it waits for those that are. Other
+/// objects of the file leave marks.
 class Sieve {
  public:
   /// Whether a request's runs are so many, short and near each other that blocks are cheaper; the first ones

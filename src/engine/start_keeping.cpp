@@ -13,12 +13,8 @@
 namespace forebay {
 namespace {
 
-bool speaks(const FileContext& f) {
-  return f.comm->rank() == 0;
-}
-
 Status be_strict(FileContext& f, const std::string& why) {
-  if (speaks(f)) warn_once("forebay_mode=" + why);
+  if (f.comm->rank() == 0) warn_once("forebay_mode=" + why);
   f.settings.mode = Mode::strict;
   return {};
 }
@@ -70,7 +66,7 @@ Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   if (f.file.descriptor() < 0)
     return be_strict(f, "strict for " + f.options.path + ": " + f.file.no_descriptor());
   if (f.share_to_keep == 0) {
-    if (speaks(f))
+    if (f.comm->rank() == 0)
       warn_few("forebay_mode=strict for a file that finds no memory",
                f.options.path + ": the files that are open keep all that forebay_memory_bytes and /dev/shm " +
                    "allow; set the former, or make the latter, larger");

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
+#include "base/waiting.hpp"
 #include "storage/emergency_writer.hpp"
 #include "storage/file_lock.hpp"
 
@@ -61,8 +61,7 @@ bool raise_count(int fd, const CountAtExit& count) noexcept {
   // Another rank holds it for two system calls; where it is stopped there, nobody waits for it.
   for (int i = 0; i < 1000 && !lock_range(fd, F_SETLK, F_WRLCK, count.offset, count.width); ++i) {
     if (errno != EAGAIN && errno != EACCES) break;
-    const timespec time{0, 100'000};
-    ::nanosleep(&time, nullptr);
+    sleep_for(100'000);
   }
   const Digits digits = digits_of(count.value);
   const auto width = static_cast<std::size_t>(count.width);

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "request/pool.hpp"
-#include "storage/storage.hpp"
 
 namespace forebay {
 

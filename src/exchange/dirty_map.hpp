@@ -2,6 +2,7 @@
 // back as runs.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -62,41 +63,36 @@ inline void mark_touched(std::uint64_t* words, std::uint8_t* summary, std::span<
   }
 }
 
+/// The first position in [from, end) whose bit is `set`; end if there is none.
+inline std::int64_t find_bit(const std::uint64_t* words, std::int64_t from, std::int64_t end, bool set) {
+  const std::uint64_t unwanted = set ? 0 : ~std::uint64_t{0};
+  while (from < end) {
+    const std::uint64_t rest = (words[from >> 6] ^ unwanted) >> (from & 63);
+    if (rest != 0) return std::min(end, from + std::countr_zero(rest));
+    from = (from | 63) + 1;
+  }
+  return end;
+}
+
 /// Calls f(first_bit, bits) for every maximal run of set bits in [begin, end), ascending.
 template <class F>
 void for_each_bit_run(const std::uint64_t* words, std::int64_t begin, std::int64_t end, F&& f) {
-  std::int64_t run_begin = -1;
-  for (std::int64_t at = begin; at < end;) {
-    const std::int64_t word_index = at >> 6;
-    const std::int64_t word_end = std::min(end, (word_index + 1) << 6);
-    std::uint64_t word = words[word_index];
-    if (run_begin < 0) {
-      // Look for the next set bit.
-      const std::uint64_t rest = word >> (at & 63);
-      if (rest == 0) {
-        at = word_end;
-        continue;
-      }
-      at += std::countr_zero(rest);
-      if (at >= word_end) continue;
-      run_begin = at;
-    } else {
-      // Look for the next clear bit.
-      const std::uint64_t rest = ~word >> (at & 63);
-      if (rest == 0) {
-        at = word_end;
-        continue;
-      }
-      at += std::countr_zero(rest);
-      if (at >= word_end) {
-        at = word_end;
-        continue;
-      }
-      f(run_begin, at - run_begin);
-      run_begin = -1;
-    }
+  for (std::int64_t at = begin; (at = find_bit(words, at, end, true)) < end;) {
+    const std::int64_t stop = find_bit(words, at, end, false);
+    f(at, stop - at);
+    at = stop;
   }
-  if (run_begin >= 0) f(run_begin, end - run_begin);
+}
+
+/// Calls f(word, bits) for the words that bits [begin, end) touch.
+template <class F>
+void for_each_word(std::int64_t begin, std::int64_t end, F&& f) {
+  while (begin < end) {
+    const std::int64_t word = begin >> 6;
+    const std::int64_t word_end = std::min(end, (word + 1) << 6);
+    f(word, (~std::uint64_t{0} >> (64 - (word_end - begin))) << (begin & 63));
+    begin = word_end;
+  }
 }
 
 }  // namespace forebay

@@ -26,7 +26,7 @@ std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
   const auto count = static_cast<std::size_t>(ranks);
   const auto round = static_cast<std::size_t>(round_bytes);
   if (round == 0) return round_up(sizeof(Control) + count * sizeof(Slot), alignof(Control));
-  const std::size_t map = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
+  const std::size_t map = round_up(round / 8 + round / 64 / kSummaryWords + 1, kPage);
   return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + 2 * count * map;
 }
 
@@ -40,7 +40,7 @@ NodeWindow::NodeWindow(void* memory, int ranks, int rank, std::int64_t round_byt
   buffers_ = at;
   maps_ = at + 2 * round_bytes;
   const auto round = static_cast<std::size_t>(round_bytes);
-  map_bytes_ = round_up(round / 8 + round / 64 / kMapSummary + 1, kPage);
+  map_bytes_ = round_up(round / 8 + round / 64 / kSummaryWords + 1, kPage);
   waiting_.sleepers = &control_->sleepers;
 }
 
@@ -55,11 +55,11 @@ std::uint8_t* NodeWindow::summary(int rank, int parity) const {
 void NodeWindow::clear(int parity) {
   std::uint64_t* map = words(rank_, parity);
   std::uint8_t* touched = summary(rank_, parity);
-  const std::int64_t summaries = (words_per_map() + kMapSummary - 1) / kMapSummary;
+  const std::int64_t summaries = (words_per_map() + kSummaryWords - 1) / kSummaryWords;
   for (std::int64_t i = 0; i < summaries; ++i) {
     if (touched[i] == 0) continue;
-    const std::int64_t first = i * kMapSummary;
-    const std::int64_t count = std::min(kMapSummary, words_per_map() - first);
+    const std::int64_t first = i * kSummaryWords;
+    const std::int64_t count = std::min(kSummaryWords, words_per_map() - first);
     std::memset(map + first, 0, static_cast<std::size_t>(count) * sizeof(std::uint64_t));
     touched[i] = 0;
   }
@@ -191,8 +191,8 @@ std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
   const std::int64_t last_word = (last_bit + 63) >> 6;  // one past
   std::int64_t bits = 0;
   for (std::int64_t word = first_word; word < last_word;) {
-    const std::int64_t chunk = word / kMapSummary;
-    const std::int64_t chunk_end = std::min(last_word, (chunk + 1) * kMapSummary);
+    const std::int64_t chunk = word / kSummaryWords;
+    const std::int64_t chunk_end = std::min(last_word, (chunk + 1) * kSummaryWords);
     const auto count = static_cast<std::size_t>(chunk_end - word);
     std::uint64_t* out = merged + word;
     bool any = false;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "base/waiting.hpp"
 #include "request/run.hpp"
@@ -31,8 +30,6 @@ class NodeWindow {
   /// view.
   NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes);
 
-  int ranks() const { return ranks_; }
-  int rank() const { return rank_; }
   std::int64_t round_bytes() const { return round_bytes_; }
 
   /// Begins a flush whose runs all begin and end on multiples of 1 << shift (at most 12): local, before the
@@ -137,11 +134,8 @@ class NodeWindow {
   void barrier(Meanwhile&& meanwhile);
 
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
-  std::int64_t summaries_per_map() const { return words_per_map() / kMapSummary + 1; }
   std::uint64_t* words(int rank, int parity) const;
   std::uint8_t* summary(int rank, int parity) const;
-
-  static constexpr std::int64_t kMapSummary = 64;
 
   int ranks_;
   int rank_;

@@ -204,14 +204,7 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
 }
 
 void set_bits(std::uint64_t* words, std::int64_t begin, std::int64_t count) {
-  const std::int64_t last = begin + count;
-  for (std::int64_t bit = begin; bit < last;) {
-    const std::int64_t word = bit >> 6;
-    const std::int64_t stop = std::min(last, (word + 1) << 6);
-    const std::int64_t width = stop - bit;
-    words[word] |= (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << (bit & 63);
-    bit = stop;
-  }
+  for_each_word(begin, begin + count, [&](std::int64_t word, std::uint64_t bits) { words[word] |= bits; });
 }
 
 }  // namespace

@@ -41,13 +41,10 @@ struct DomainPart {
   Owner owner;
 };
 
-/// File domains: blocks of the file, owned by turns. A block is a stripe (cyclic domains) or as many of them
-/// as `block_bytes` says; where that is the file's share of an owner, domains are contiguous. Neighbouring
-/// blocks go to different nodes.
-///
-/// Owners are found by division and remainder, so that nobody keeps a table (TCIO, "A Transparent Collective
-/// I/O Implementation", equations 1-3). A round is a window of consecutive file bytes that begins at a
-/// multiple of round_bytes; it holds whole stripes, or a stripe takes several rounds with the same owner.
+/// File domains: blocks of the file, owned by turns and found by division and remainder. A block is a stripe
+/// or as many of them as `block_bytes` says; neighbouring blocks go to different nodes. A round is a window
+/// of consecutive file bytes that begins at a multiple of round_bytes; it holds whole stripes, or a stripe
+/// takes several rounds with the same owner.
 class FileDomains {
  public:
   FileDomains(const Striping& striping, std::int64_t round_bytes, OwnerSet set, std::int64_t block_bytes = 0)

@@ -18,6 +18,8 @@ namespace {
 // An int counts the bytes of one call, and Open MPI 5.0 has no large-count calls.
 constexpr std::int64_t kMostPerCall = std::int64_t{1} << 30;
 
+/// Storage by independent MPI-IO. `file` stays its owner's, with the default view (bytes at 0). `descriptor`:
+/// of that file, to ask how much room is left; -1: none.
 class MpiioStorage final : public Storage {
  public:
   MpiioStorage(MPI_File file, std::string path, int descriptor)
@@ -83,7 +85,7 @@ class FileHandle final : public CollectiveHandle {
   MPI_File get() const { return file_.get(); }
 
   std::unique_ptr<Storage> storage(int descriptor) override {
-    return make_mpiio_storage(file_.get(), path_, descriptor);
+    return std::make_unique<MpiioStorage>(file_.get(), path_, descriptor);
   }
   Status size(std::int64_t& bytes) override {
     MPI_Offset size = 0;
@@ -141,8 +143,7 @@ class FileOpener final : public CollectiveOpener {
   MPI_Info info_;
 };
 
-}  // namespace
-
+// Of MPI_MODE_*.
 OpenMode open_mode(int amode) {
   constexpr int more_than_open =
       MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
@@ -152,6 +153,8 @@ OpenMode open_mode(int amode) {
           .exclusive = (amode & MPI_MODE_EXCL) != 0,
           .plain = (amode & more_than_open) == 0};
 }
+
+}  // namespace
 
 Status open(MPI_Comm comm, int amode, MPI_Info info, FileOptions& options, std::unique_ptr<CoreFile>& out) {
   use_mpi();
@@ -166,16 +169,9 @@ MPI_File file_of(const CoreFile& file) {
   return handle != nullptr ? static_cast<const FileHandle*>(handle)->get() : MPI_FILE_NULL;
 }
 
-std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path, int descriptor) {
-  return std::make_unique<MpiioStorage>(file, std::move(path), descriptor);
-}
-
 Status from_mpi(int error, const std::string& what) {
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(error, &error_class);
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(error, text, &length);
   Code code = Code::mpi;
   switch (error_class) {
     case MPI_ERR_NO_SPACE:
@@ -207,7 +203,7 @@ Status from_mpi(int error, const std::string& what) {
   }
   // The text of these says nothing ("known error not in list").
   const bool known = error_class != MPI_ERR_OTHER && error_class != MPI_ERR_UNKNOWN;
-  return {code, what + ": " + (known ? text : "MPI-IO does not say why")};
+  return {code, what + ": " + (known ? error_text(error) : "MPI-IO does not say why")};
 }
 
 }  // namespace forebay::mpi

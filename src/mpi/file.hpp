@@ -14,18 +14,11 @@ namespace forebay::mpi {
 /// The Status of a failed MPI call: class and MPI's own text.
 Status from_mpi(int error, const std::string& what);
 
-/// Of MPI_MODE_*.
-OpenMode open_mode(int amode);
-
 /// CoreFile::open for a program's communicator; MPI-IO opens the file with this amode and info where somebody
 /// needs it to. `options.mode` and `options.opener` are set here.
 Status open(MPI_Comm comm, int amode, MPI_Info info, FileOptions& options, std::unique_ptr<CoreFile>& out);
 
 /// MPI-IO's handle, where it was asked for.
 MPI_File file_of(const CoreFile& file);
-
-/// Storage by independent MPI-IO. `file` stays the caller's, with the default view (bytes at 0).
-/// `descriptor`: of that file, to ask how much room is left; -1: none.
-std::unique_ptr<Storage> make_mpiio_storage(MPI_File file, std::string path, int descriptor = -1);
 
 }  // namespace forebay::mpi

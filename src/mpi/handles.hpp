@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <string>
 #include <utility>
 
 namespace forebay::mpi {
@@ -39,16 +40,14 @@ inline bool works_with(MPI_Comm comm) {
   return finalized == 0 && comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
 }
 
-/// Owns one handle; `Traits` says what empty is and how to free.
-template <class Traits>
+/// Owns one handle; `null` makes an empty one, `free` frees one.
+template <class T, T (*null)(), int (*free)(T*)>
 class Handle {
  public:
-  using Type = typename Traits::Type;
-
-  Handle() : handle_(Traits::null()) {}
-  explicit Handle(Type handle) : handle_(handle) {}
+  Handle() : handle_(null()) {}
+  explicit Handle(T handle) : handle_(handle) {}
   ~Handle() { reset(); }
-  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, Traits::null())) {}
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, null())) {}
   Handle& operator=(Handle&& other) noexcept {
     std::swap(handle_, other.handle_);
     return *this;
@@ -56,59 +55,49 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  Type get() const { return handle_; }
-  explicit operator bool() const { return handle_ != Traits::null(); }
-  Type* address() { return &handle_; }  ///< for calls that make a handle into an empty owner
-  Type release() { return std::exchange(handle_, Traits::null()); }
+  T get() const { return handle_; }
+  explicit operator bool() const { return handle_ != null(); }
+  T* address() { return &handle_; }  ///< for calls that make a handle into an empty owner
+  T release() { return std::exchange(handle_, null()); }
 
   /// Frees now; the code of the freeing call.
   int reset() {
-    if (handle_ == Traits::null()) return MPI_SUCCESS;
+    if (handle_ == null()) return MPI_SUCCESS;
     // Whoever has a handle had MPI, if only a session of it.
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) {
-      handle_ = Traits::null();
+      handle_ = null();
       return MPI_SUCCESS;
     }
-    return Traits::free(&handle_);
+    return free(&handle_);
   }
 
  private:
-  Type handle_;
+  T handle_;
 };
 
-struct CommTraits {
-  using Type = MPI_Comm;
-  static Type null() { return MPI_COMM_NULL; }
-  static int free(Type* handle) { return MPI_Comm_free(handle); }
-};
-struct FileTraits {
-  using Type = MPI_File;
-  static Type null() { return MPI_FILE_NULL; }
-  static int free(Type* handle) { return MPI_File_close(handle); }
-};
-struct WinTraits {
-  using Type = MPI_Win;
-  static Type null() { return MPI_WIN_NULL; }
-  static int free(Type* handle) { return MPI_Win_free(handle); }
-};
-struct InfoTraits {
-  using Type = MPI_Info;
-  static Type null() { return MPI_INFO_NULL; }
-  static int free(Type* handle) { return MPI_Info_free(handle); }
-};
-struct DatatypeTraits {
-  using Type = MPI_Datatype;
-  static Type null() { return MPI_DATATYPE_NULL; }
-  static int free(Type* handle) { return MPI_Type_free(handle); }
-};
+inline MPI_Comm no_comm() {
+  return MPI_COMM_NULL;
+}
+inline MPI_File no_file() {
+  return MPI_FILE_NULL;
+}
+inline MPI_Win no_win() {
+  return MPI_WIN_NULL;
+}
+inline MPI_Info no_info() {
+  return MPI_INFO_NULL;
+}
+inline MPI_Datatype no_datatype() {
+  return MPI_DATATYPE_NULL;
+}
 
-using Comm = Handle<CommTraits>;
-using File = Handle<FileTraits>;
-using Win = Handle<WinTraits>;
-using Info = Handle<InfoTraits>;
-using Datatype = Handle<DatatypeTraits>;
+using Comm = Handle<MPI_Comm, no_comm, MPI_Comm_free>;
+using File = Handle<MPI_File, no_file, MPI_File_close>;
+using Win = Handle<MPI_Win, no_win, MPI_Win_free>;
+using Info = Handle<MPI_Info, no_info, MPI_Info_free>;
+using Datatype = Handle<MPI_Datatype, no_datatype, MPI_Type_free>;
 
 inline int rank(MPI_Comm comm) {
   int value = 0;
@@ -120,6 +109,14 @@ inline int size(MPI_Comm comm) {
   int value = 1;
   MPI_Comm_size(comm, &value);
   return value;
+}
+
+/// MPI's own words.
+inline std::string error_text(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  return text;
 }
 
 }  // namespace forebay::mpi

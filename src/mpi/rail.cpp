@@ -3,7 +3,6 @@
 #include "mpi/rail.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -149,21 +148,15 @@ class MpiRail final : public Rail {
   // waiting for ever.
   void must(int error) const {
     if (error == MPI_SUCCESS) return;
-    const std::string text = describe(error);
+    const std::string text = mpi::error_text(error);
     std::fprintf(stderr, "forebay: aggregators of different nodes cannot agree any more: %s\n", text.c_str());
     MPI_Abort(comm_, 1);
   }
 
-  static std::string describe(int error) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(error, text.data(), &length);
-    return text.data();
-  }
-
   static Status outcome(int error, int node) {
     if (error == MPI_SUCCESS) return {};
-    return {Code::mpi, "the exchange with node " + std::to_string(node) + " failed: " + describe(error)};
+    return {Code::mpi,
+            "the exchange with node " + std::to_string(node) + " failed: " + mpi::error_text(error)};
   }
 
   static Status malformed(int node) {

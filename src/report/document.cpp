@@ -40,14 +40,6 @@ std::string own_command() {
 
 }  // namespace
 
-std::string_view document_head() {
-  return "{\n  \"schema\": 2,\n";
-}
-
-std::string_view totals_mark() {
-  return "\n  ],\n  \"totals\": {";
-}
-
 std::string format_tail(const Json& totals) {
   return "\n  ],\n  \"totals\": " + indented(totals, 2) + "\n}\n";
 }
@@ -64,10 +56,6 @@ std::string format_slot(const FileReport& report, std::size_t least) {
   const std::size_t length = least >= text.size() ? least : room_for(text.size());
   text.append(length - text.size(), ' ');
   return text;
-}
-
-FileReport parse_slot(std::string_view slot) {
-  return from_json(Json::parse(slot));
 }
 
 std::string slot_key(const std::string& path, const std::string& driver) {

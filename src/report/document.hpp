@@ -30,16 +30,15 @@ std::string format_document(const Document& document);
 void add_to_document(Document& document, const FileReport& report);
 
 /// How each document begins as we write it.
-std::string_view document_head();
+inline constexpr std::string_view document_head = "{\n  \"schema\": 2,\n";
 /// What marks the end of the slots in one, and the beginning of the totals.
-std::string_view totals_mark();
+inline constexpr std::string_view totals_mark = "\n  ],\n  \"totals\": {";
 /// What is behind the slots: the mark, the totals and the end.
 std::string format_tail(const Json& totals);
 Json parse_tail(std::string_view tail);
 
 /// The slot of a report: from its line end on, at least `least` bytes.
 std::string format_slot(const FileReport& report, std::size_t least = 0);
-FileReport parse_slot(std::string_view slot);
 /// How each slot of this file begins.
 std::string slot_key(const std::string& path, const std::string& driver);
 

@@ -90,9 +90,6 @@ std::span<const CounterField> counter_fields();
 /// do.
 std::vector<std::string> notes_on(const FileReport& report);
 
-/// "walk", "scatter", …
-const char* name_of(Stage stage);
-
 /// What bit `bit` of H5Pget_mpio_no_collective_cause means.
 std::string name_of_cause(std::size_t bit);
 
@@ -110,8 +107,5 @@ Status append_report(const std::string& path, const FileReport& report);
 /// run without it. `command`: what is run; "": this process. As with append_report, anything else at `path`
 /// is an error and stays.
 Status start_report(const std::string& path, const std::string& command = "");
-
-/// The document's text with one report, as append_report writes it.
-std::string format_report(const FileReport& report);
 
 }  // namespace forebay

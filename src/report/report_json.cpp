@@ -2,9 +2,9 @@
 #include "report/report_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
-#include <utility>
 
 #include "base/hints.hpp"
 #include "base/printable.hpp"
@@ -26,6 +26,11 @@ constexpr Average averages[] = {
     {"/file_writes/average_bytes", "/file_writes/bytes", "/file_writes/count"},
     {"/gets/average_piece_bytes", "/gets/bytes", "/gets/pieces"},
 };
+
+// By Stage.
+constexpr std::array stages{"walk",  "pool", "scatter", "node_wait", "exchange",
+                            "write", "read", "pick",    "agree"};
+static_assert(stages.size() == stage_count);
 
 std::int64_t number(const Json& json, const char* place) {
   return json.at(Pointer(place)).get<std::int64_t>();
@@ -95,8 +100,7 @@ Json to_json(const FileReport& report) {
   json["broken_collectives"]["causes"] = causes_of(report.total);
   Json& seconds = json["seconds"] = Json::object();
   for (std::size_t i = 0; i < stage_count; ++i) {
-    seconds[name_of(static_cast<Stage>(i))] = {{"max", report.seconds[i].max},
-                                               {"mean", report.seconds[i].mean}};
+    seconds[stages[i]] = {{"max", report.seconds[i].max}, {"mean", report.seconds[i].mean}};
   }
   json["memory"]["peak_sum_bytes"] = report.peak_sum_bytes;
   json["memory"]["peak_max_bytes"] = report.peak_max_bytes;
@@ -140,7 +144,7 @@ FileReport from_json(const Json& json) {
   for (const Json& cause : json.at(Pointer("/broken_collectives/causes")))
     c.broken_causes.at(bit(cause.at("flag"))) = cause.at("writes");
   for (std::size_t i = 0; i < stage_count; ++i) {
-    const Json& stage = json.at("seconds").at(name_of(static_cast<Stage>(i)));
+    const Json& stage = json.at("seconds").at(stages[i]);
     report.seconds[i] = {stage.at("max"), stage.at("mean")};
   }
   report.peak_sum_bytes = number(json, "/memory/peak_sum_bytes");

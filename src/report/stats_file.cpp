@@ -10,8 +10,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "report/document.hpp"
 #include "report/report.hpp"
@@ -162,11 +160,11 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   struct stat now{};
   if (::fstat(fd, &now) != 0) return {};
   const auto size = static_cast<std::size_t>(now.st_size);
-  if (read_part(fd, 0, document_head().size()) != document_head()) return {};
+  if (read_part(fd, 0, document_head.size()) != document_head) return {};
   constexpr std::size_t most_tail = 4096;
   const std::size_t from = size - std::min(size, most_tail);
   std::string tail = read_part(fd, from, size - from);
-  const std::size_t mark = tail.rfind(totals_mark());
+  const std::size_t mark = tail.rfind(totals_mark);
   if (mark == tail.npos) return {};
   const std::size_t end = from + mark;
   tail.erase(0, mark);
@@ -182,7 +180,7 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   if (slot != nullptr) {
     const std::string old = read_part(fd, slot->begin, slot->length);
     if (!old.starts_with(key)) return {};
-    FileReport whole = parse_slot(old);
+    FileReport whole = from_json(Json::parse(old));
     fold(whole, report);
     text = format_slot(whole, slot->length);
     place = slot->begin;
@@ -208,16 +206,6 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   (void)!::ftruncate(fd, static_cast<off_t>(size));
   return status;
 }
-
-}  // namespace
-
-std::string format_report(const FileReport& report) {
-  Document document = begin_document("");
-  add_to_document(document, report);
-  return format_document(document);
-}
-
-namespace {
 
 Status something_else(const std::string& path) {
   return {Code::bad_argument, path + " holds something else than Forebay's reports; it is left as it is"};

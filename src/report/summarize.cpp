@@ -139,32 +139,6 @@ void fold(FileReport& report, const FileReport& later) {
   report.notes = notes_on(report);
 }
 
-const char* name_of(Stage stage) {
-  switch (stage) {
-    case Stage::walk:
-      return "walk";
-    case Stage::pool:
-      return "pool";
-    case Stage::scatter:
-      return "scatter";
-    case Stage::node_wait:
-      return "node_wait";
-    case Stage::exchange:
-      return "exchange";
-    case Stage::write:
-      return "write";
-    case Stage::read:
-      return "read";
-    case Stage::pick:
-      return "pick";
-    case Stage::agree:
-      return "agree";
-    case Stage::count:
-      break;
-  }
-  return "?";
-}
-
 std::int64_t peak_resident_bytes() {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen("/proc/self/status", "re"), close);

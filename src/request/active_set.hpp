@@ -51,8 +51,6 @@ class ActiveItems {
     visit_children(levels_.size() - 1, 0, limit, f);
   }
 
-  std::size_t size() const { return items_.size(); }
-
  private:
   static constexpr std::size_t fan_out = 16;
 

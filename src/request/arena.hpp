@@ -16,7 +16,6 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   std::byte* memory() const { return memory_; }
-  std::size_t size() const { return size_; }
 
  private:
   std::byte* memory_;

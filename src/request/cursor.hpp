@@ -2,6 +2,7 @@
 // lists.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -55,7 +56,13 @@ class Cursor {
   virtual SharedPart shared() const { return {}; }
   /// Calls f for every run, in an order in which they may be applied one by one. Takes no memory: a program
   /// that is told to end does this in its signal handler. The cursor has to be started again afterwards.
-  virtual void walk(RunFunction f, void* context);
+  virtual void walk(RunFunction f, void* context) {
+    std::array<Run, 64> batch;
+    start(4096);
+    while (const std::size_t n = take(kNoOffset, batch)) {
+      for (std::size_t i = 0; i < n; ++i) f(context, batch[i]);
+    }
+  }
 };
 
 }  // namespace forebay

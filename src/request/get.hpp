@@ -2,7 +2,7 @@
 #pragma once
 
 #include "request/cursor.hpp"
-#include "request/sink.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

@@ -44,8 +44,6 @@ class PieceListCursor final : public Cursor {
   SharedPart shared() const override { return {list_.get(), list_->memory_bytes()}; }
   void walk(RunFunction f, void* context) override;
 
-  const PieceListPtr& list() const { return list_; }
-
  private:
   template <bool gaps_only>
   std::size_t take_ascending(std::int64_t limit, std::span<Run> out);

@@ -177,9 +177,4 @@ PieceListPtr PieceListCache::share(PieceListPtr list) {
   return list;
 }
 
-std::size_t PieceListCache::size() const {
-  return static_cast<std::size_t>(
-      std::count_if(known_.begin(), known_.end(), [](const auto& known) { return !known.expired(); }));
-}
-
 }  // namespace forebay

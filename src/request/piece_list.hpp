@@ -50,7 +50,6 @@ class PieceList {
   std::int64_t longest() const { return longest_; }
   /// All offsets and lengths or-ed: a power of two that divides this divides each of them.
   std::int64_t bits() const { return bits_; }
-  std::uint64_t hash() const { return hash_; }
   std::size_t memory_bytes() const;
   bool operator==(const PieceList& other) const;
 
@@ -104,11 +103,6 @@ class PieceListBuilder {
     last_offset_ = offset;
     last_length_ = length;
   }
-
-  /// Appends a box of an array of `shape` in row-major order, as netCDF's varn gives it; `count` may be null
-  /// (one element). shape[0] is not looked at. Int is any integer type.
-  template <class Int>
-  void add_box(const Int* start, const Int* count, const Int* shape, int ndims);
 
   /// What the list so far is like; a caller may choose a cursor by it.
   bool ascending() const { return ascending_ && (last_length_ == 0 || last_offset_ >= end_); }
@@ -173,40 +167,6 @@ class PieceListBuilder {
   bool ascending_ = true;
 };
 
-template <class Int>
-void PieceListBuilder::add_box(const Int* start, const Int* count, const Int* shape, int ndims) {
-  const auto extent = [&](int d) { return count != nullptr ? static_cast<std::int64_t>(count[d]) : 1; };
-  // The innermost dimensions, as far as they are taken whole, and the one outside them make contiguous runs;
-  // those of the dimensions before `outer` are the rows.
-  std::int64_t run = 1;
-  std::int64_t pitch = 1;
-  int outer = ndims;
-  while (outer > 0 && run == pitch) {
-    --outer;
-    run *= extent(outer);
-    if (outer > 0) pitch *= static_cast<std::int64_t>(shape[outer]);
-  }
-  std::int64_t rows = 1;
-  for (int d = 0; d < outer; ++d) rows *= extent(d);
-  std::int64_t first = 0;
-  for (int d = 0; d < ndims; ++d) {
-    first = (d > 0 ? first * static_cast<std::int64_t>(shape[d]) : 0) + static_cast<std::int64_t>(start[d]);
-  }
-  if (rows == 1) return add(first, run);
-  std::int64_t row_pitch = 1;  // elements from one index of dimension outer - 1 to the next
-  for (int d = outer; d < ndims; ++d) row_pitch *= static_cast<std::int64_t>(shape[d]);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t offset = first;
-    std::int64_t scale = row_pitch;
-    std::int64_t index = row;
-    for (int d = outer; d-- > 0; index /= extent(d)) {
-      offset += index % extent(d) * scale;
-      if (d > 0) scale *= static_cast<std::int64_t>(shape[d]);
-    }
-    add(offset, run);
-  }
-}
-
 /// Finds equal lists among those still in use, so that requests of one decomposition share one. Not
 /// thread-safe.
 class PieceListCache {
@@ -215,9 +175,6 @@ class PieceListCache {
 
   /// `list`, or the equal one that is known already.
   PieceListPtr share(PieceListPtr list);
-
-  /// Lists known and still in use.
-  std::size_t size() const;
 
  private:
   std::size_t capacity_;

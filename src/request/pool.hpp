@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "request/arena.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/put.hpp"
-#include "request/run.hpp"
 
 namespace forebay {
 

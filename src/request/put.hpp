@@ -2,7 +2,7 @@
 #pragma once
 
 #include "request/cursor.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "request/mover.hpp"
-#include "request/sink.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "request/mover.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 
 namespace forebay {
 

@@ -107,26 +107,6 @@ StridedCursor StridedCursor::subarray(std::int64_t base, std::int64_t element_by
   return StridedCursor(base, 0, element_bytes, dims);
 }
 
-StridedCursor StridedCursor::hyperslab(std::int64_t base, std::int64_t element_bytes,
-                                       std::span<const std::int64_t> shape,
-                                       std::span<const std::int64_t> start,
-                                       std::span<const std::int64_t> stride,
-                                       std::span<const std::int64_t> count,
-                                       std::span<const std::int64_t> block) {
-  assert(start.size() == shape.size() && count.size() == shape.size());
-  std::vector<StridedDim> dims(2 * shape.size());
-  std::int64_t pitch = element_bytes;
-  // The stream follows the array's rows, and so it meets block after block of a row before the next row of a
-  // block: the loops are (count, block) of each dimension in turn.
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    dims[2 * d] = {pitch * (stride.empty() ? 1 : stride[d]), count[d]};
-    dims[2 * d + 1] = {pitch, block.empty() ? 1 : block[d]};
-    base += start[d] * pitch;
-    pitch *= shape[d];
-  }
-  return StridedCursor(base, 0, element_bytes, dims);
-}
-
 void StridedCursor::start(std::int64_t /*round_bytes*/) {
   for (Outer& loop : outer_) loop.index = 0;
   file_ = hull_.empty() ? kNoOffset : base_file_;

@@ -39,27 +39,15 @@ class StridedCursor final : public Cursor {
                                 std::span<const std::int64_t> stride = {},
                                 std::int64_t record_stride_bytes = 0);
 
-  /// `count` blocks of `block` elements, their beginnings `stride` elements apart, in each dimension of a
-  /// row-major array: HDF5's regular hyperslab. `stride` and `block` may be empty (all 1).
-  static StridedCursor hyperslab(std::int64_t base, std::int64_t element_bytes,
-                                 std::span<const std::int64_t> shape, std::span<const std::int64_t> start,
-                                 std::span<const std::int64_t> stride, std::span<const std::int64_t> count,
-                                 std::span<const std::int64_t> block);
-
   Extent hull() const override { return hull_; }
   std::int64_t alignment() const override { return alignment_; }
+  std::int64_t bytes() const override { return bytes_; }
   void start(std::int64_t round_bytes) override;
   std::int64_t peek() override { return file_ == kNoOffset ? kNoOffset : file_ + cut_; }
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
 
   std::int64_t stream_bytes() const override { return compact_ ? bytes_ : -1; }
   std::unique_ptr<Cursor> copy() const override { return std::make_unique<StridedCursor>(*this); }
-
-  /// Bytes of the whole selection.
-  std::int64_t bytes() const { return bytes_; }
-  /// Length of every piece; and how many there are, after merging.
-  std::int64_t piece_bytes() const { return piece_; }
-  std::int64_t pieces() const { return piece_ == 0 ? 0 : bytes_ / piece_; }
 
  private:
   struct Outer {

@@ -1,8 +1,8 @@
 // Writing what the node keeps as the process ends, with what a signal handler may do.
 #include <chrono>
-#include <ctime>
 #include <optional>
 
+#include "base/waiting.hpp"
 #include "segments/node_segments.hpp"
 #include "storage/emergency_writer.hpp"
 #include "storage/file_lock.hpp"
@@ -21,8 +21,7 @@ class NodeSegments::Deadline {
   /// Whether there is time for another try; waits a little.
   bool wait() {
     if (std::chrono::steady_clock::now() >= end_) return false;
-    const timespec time{0, 50'000};
-    ::nanosleep(&time, nullptr);
+    sleep_for(50'000);
     return true;
   }
 

@@ -1,6 +1,5 @@
 // Reading what a node keeps: whoever writes a segment out holds its lock, so that a byte is either here or in
 // the file.
-#include <algorithm>
 #include <array>
 
 #include "request/byte_order.hpp"
@@ -94,8 +93,7 @@ Status NodeSegments::read_over(int segment, std::span<const Run> runs, Sink& sin
       end = runs[last].file + runs[last].length;
     const bool single = last == i + 1 && direct != nullptr;
     std::byte* const to = single ? direct + runs[i].stream : writer_.block();
-    ++counters.reads;
-    counters.read_bytes += end - begin;
+    counters.count_read(end - begin);
     if (Status status = writer_.storage().read(begin, to, end - begin); !status.ok()) return status;
     bytes_.for_each_run(segment, begin - origin, end - origin, [&](std::int64_t at, std::int64_t length) {
       copy_bytes(area_.data_of(segment) + at, to + (origin + at - begin), static_cast<std::size_t>(length));

@@ -22,22 +22,14 @@
 
 namespace forebay {
 
-/// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it (TCIO's
-/// level 2) and knows which of its bytes were put. A byte of the file is kept once on the node, so that
-/// whoever puts last wins, in the order of time, and whoever writes past the segments takes the bytes he
-/// writes out of them first. Between nodes nobody could do this without the other side's help: there callers
-/// see to it that no two nodes keep the same byte, and flush before a place in the file changes its use.
+/// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it and knows
+/// which of its bytes were put. A byte of the file is kept once on the node: whoever puts last wins, and
+/// whoever writes past the segments takes the bytes he writes out of them first. Callers see to it that no
+/// two nodes keep the same byte, and flush before a place in the file changes its use.
 ///
-/// A segment goes to the file when its last byte was put, by the rank that put it; when another one needs its
-/// place; when it is too old; and when somebody drains. It is locked while somebody copies into it or writes
-/// it. A rank that dies in there leaves the lock to the next one, and a journal of what it was changing,
-/// which is not kept any more then: what was half copied is neither old nor new.
-///
-/// Ranks that fill the same segments are at different places, so that segments give way half full. One that
-/// goes with many small holes in it is read, completed and written whole, where the caller allows it and
-/// nobody writes past the segments.
-///
-/// A read takes what is kept from here, under the lock of each segment, and the rest from the file.
+/// A segment goes to the file when its last byte was put, when another one needs its place, when it is too
+/// old, and when somebody drains. What a rank was copying when it died is not kept any more; all else that it
+/// put is.
 class NodeSegments final : private SegmentDirectory::Owner {
  public:
   /// The smallest ones that are chosen.
@@ -101,7 +93,6 @@ class NodeSegments final : private SegmentDirectory::Owner {
 
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
-  int count() const { return area_.count; }
   std::int64_t segment_bytes() const { return area_.bytes; }
 
  private:

@@ -1,26 +1,11 @@
 #include "segments/node_share.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "base/section.hpp"
 
 namespace forebay {
-namespace {
-
-/// The first position in [from, end) whose bit is `set`; end if there is none.
-std::int64_t find_bit(const std::uint64_t* words, std::int64_t from, std::int64_t end, bool set) {
-  while (from < end) {
-    const std::uint64_t word = set ? words[from >> 6] : ~words[from >> 6];
-    const std::uint64_t rest = word >> (from & 63);
-    if (rest != 0) return std::min(end, from + std::countr_zero(rest));
-    from = (from | 63) + 1;
-  }
-  return end;
-}
-
-}  // namespace
 
 NodeSegments::Share::Share(NodeSegments& of) : of_(of) {
   const auto& dirty = of.directory_.list_dirty(0, kNoOffset);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "request/cursor.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 #include "segments/node_segments.hpp"
 
 namespace forebay {

@@ -6,24 +6,6 @@
 #include <chrono>
 
 namespace forebay {
-namespace {
-
-constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
-
-/// Calls f(word, bits) for the words that [begin, end) touches.
-template <class F>
-void for_each_word(std::int64_t begin, std::int64_t end, F&& f) {
-  while (begin < end) {
-    const std::int64_t word = begin >> 6;
-    const std::int64_t word_end = std::min(end, (word + 1) << 6);
-    const std::uint64_t bits = (kAllBits >> (64 - (word_end - begin))) << (begin & 63);
-    f(word, bits);
-    begin = word_end;
-  }
-}
-
-}  // namespace
-
 void SegmentBytes::put(int segment, std::span<const Run> runs, Source& source) {
   area_.journal().begin(runs.size());
   try {
@@ -98,14 +80,7 @@ void SegmentBytes::recover(int segment) {
 }
 
 bool SegmentBytes::marked(int segment, std::int64_t begin, std::int64_t end) const {
-  const std::uint64_t* const map = area_.words(segment);
-  bool all = true;
-  for (; all && begin < end; begin = (begin | 63) + 1) {
-    const std::int64_t word_end = std::min(end, (begin | 63) + 1);
-    const std::uint64_t bits = (kAllBits >> (64 - (word_end - begin))) << (begin & 63);
-    all = (map[begin >> 6] & bits) == bits;
-  }
-  return all;
+  return find_bit(area_.words(segment), begin, end, false) == end;
 }
 
 }  // namespace forebay

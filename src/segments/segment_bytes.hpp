@@ -5,7 +5,7 @@
 #include <span>
 
 #include "exchange/dirty_map.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 #include "segments/segment_area.hpp"
 
 namespace forebay {

@@ -71,8 +71,7 @@ bool SegmentWriter::fill_holes(int segment, Extent part) {
   std::byte* const from = block();
   std::byte* const data = area_.data_of(segment);
   if (!storage_->read(area_.range_of(segment).begin + part.begin, from, part.size()).ok()) return false;
-  ++counters_->reads;
-  counters_->read_bytes += part.size();
+  counters_->count_read(part.size());
   ++counters_->rmw_blocks;
   std::int64_t hole = part.begin;
   bytes_.for_each_run(segment, part.begin, part.end, [&](std::int64_t begin, std::int64_t length) {

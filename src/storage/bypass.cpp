@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 
 namespace forebay {
@@ -109,14 +108,19 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
       puts[out++] = puts[i];
     } else if (status.ok()) {
       if (before) before(puts[i]);
-      const std::int64_t writes = counters.writes;
-      const std::int64_t bytes = counters.written_bytes;
-      status = write(puts[i], stripe, storage, counters);
-      counters.bypass_writes += counters.writes - writes;
-      counters.bypass_bytes += counters.written_bytes - bytes;
+      status = write_past(puts[i], stripe, storage, counters);
     }
   }
   puts.resize(out);
+  return status;
+}
+
+Status Bypass::write_past(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters) {
+  const std::int64_t writes = counters.writes;
+  const std::int64_t bytes = counters.written_bytes;
+  Status status = write(put, stripe, storage, counters);
+  counters.bypass_writes += counters.writes - writes;
+  counters.bypass_bytes += counters.written_bytes - bytes;
   return status;
 }
 
@@ -220,8 +224,7 @@ Status Bypass::read_runs(std::span<const Run> runs, Sink& sink, Storage& storage
       end = runs[last].file + runs[last].length;
       ++last;
     }
-    ++counters.reads;
-    counters.read_bytes += end - begin;
+    counters.count_read(end - begin);
     const bool alone = last == i + 1 && direct != nullptr;
     std::byte* const to = alone ? direct + runs[i].stream : staging();
     if (Status status = storage.read(begin, to, end - begin); !status.ok()) return status;
@@ -232,15 +235,14 @@ Status Bypass::read_runs(std::span<const Run> runs, Sink& sink, Storage& storage
 }
 
 Status Bypass::read_long(Run run, Sink& sink, Storage& storage, Counters& counters) {
-  counters.read_bytes += run.length;
   if (std::byte* const direct = sink.direct(); direct != nullptr) {
-    ++counters.reads;
+    counters.count_read(run.length);
     return storage.read(run.file, direct + run.stream, run.length);
   }
   while (run.length > 0) {
     // Parts end on a staging boundary of the file, so that the reads are aligned.
     const Run part{run.file, run.stream, std::min(run.length, kStaging - run.file % kStaging)};
-    ++counters.reads;
+    counters.count_read(part.length);
     if (Status status = storage.read(part.file, staging(), part.length); !status.ok()) return status;
     sink.consume({&part, 1}, staging(), part.file);
     run = {run.file + part.length, run.stream + part.length, run.length - part.length};

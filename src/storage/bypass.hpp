@@ -34,6 +34,8 @@ class Bypass {
 
   /// Writes one request, neighbouring runs together.
   Status write(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
+  /// The same where others of its kind are gathered: counted as passing by.
+  Status write_past(const Put& put, std::int64_t stripe, Storage& storage, Counters& counters);
 
   /// Takes those requests of a collective read out of `gets` that gain nothing from a window: of runs of at
   /// least `least` bytes (0: none).

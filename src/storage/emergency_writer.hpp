@@ -1,7 +1,7 @@
 // The last way to the file, as the process ends: nothing but what a signal handler may call.
 #pragma once
 
-#include "request/source.hpp"
+#include "request/stream.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {

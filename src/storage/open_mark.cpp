@@ -7,7 +7,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <map>
 #include <mutex>

@@ -7,12 +7,10 @@
 
 namespace forebay {
 
-/// Who completes a block writes bytes that nobody put to him: what others put there in the meantime would be
-/// lost. Ranks of one file object see to that among themselves. Another object of the same file, on another
-/// communicator or in another process, is seen by its mark; who makes one waits for blocks that are being
-/// completed. Marks are locks of open file descriptions (fcntl(2)), which end with the process, of bytes of
-/// the folder /dev/shm that stand for the file: MPI-IO and programs lock whole files, and would wait for
-/// marks on these.
+/// By its mark a file object that may be writing is seen by others of the same file, on another communicator
+/// or in another process of this machine; who makes one waits for blocks that are being completed. Marks are
+/// locks of open file descriptions (fcntl(2)), which end with the process, of bytes of the folder /dev/shm
+/// that stand for the file.
 class OpenMark {
  public:
   OpenMark() = default;

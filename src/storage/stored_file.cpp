@@ -27,7 +27,6 @@ enum Offered : std::size_t {
   kNotInode,
   kProven,
   kNotProven,
-  kOwn,
   kNumber,
   kOffered
 };
@@ -118,10 +117,9 @@ void StoredFile::open(const Communicator& ranks, const Request& request, const S
   wanted_ = settings.storage;
   shows_ = ranks.rank() == 0;
   number_ = OpenMark::any_number();
-  own_ = led == kByName;
   if (led == kFailed) {
     status_.update({Code::peer, "rank 0 cannot open " + request.path});
-  } else if (own_) {
+  } else if (led == kByName) {  // we open it by its name, and nobody else does
     if (descriptor_ < 0) open_own(request.path);
     if (descriptor_ < 0) return;
     known_ = proven_ = id_of(descriptor_, id_);
@@ -200,7 +198,6 @@ void StoredFile::offer(std::span<std::int64_t> values) const {
   values[kNotInode] = ~values[kInode];
   values[kProven] = proven_ ? 1 : 0;
   values[kNotProven] = ~values[kProven];
-  values[kOwn] = own_ ? 1 : 0;
   values[kNumber] = shows_ ? number_ : std::numeric_limits<std::int64_t>::max();
 }
 
@@ -260,9 +257,9 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   if (!right || (!posix && !request_.needs_descriptor)) drop_descriptor();
   // A hole is completed with what the file holds there, and written again: what another rank has written, and
   // this one does not see yet, would be lost. The ranks of one machine that use one mount share its pages.
-  coherent_ = told && (nodes == 1 || coherent);
+  const bool certain = told && (nodes == 1 || coherent);
   fills_holes_ =
-      settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && coherent_);
+      settings.fill_holes == FillHoles::enable || (settings.fill_holes == FillHoles::automatic && certain);
   posix_ = posix;
   // Before anything fails: all ranks have to know alike what the storage is.
   if (wanted_ == StorageKind::automatic || chosen)

@@ -1,7 +1,6 @@
 // The file of one communicator's ranks, from open to close.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,7 +47,7 @@ class StoredFile {
   /// All ranks, with rank 0's settings. Failures go into the offer.
   void open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led);
 
-  static constexpr std::size_t kOffer = 13;
+  static constexpr std::size_t kOffer = 12;
   void offer(std::span<std::int64_t> values) const;
   /// What failed on this rank so far.
   const Status& status() const { return status_; }
@@ -76,8 +75,6 @@ class StoredFile {
   const std::string& no_descriptor() const { return no_descriptor_; }
   /// The file is in this machine's own page cache, and storage goes there without detours.
   bool local() const { return local_; }
-  /// All ranks see at once what any of them has written, for certain.
-  bool coherent() const { return coherent_; }
   /// What no rank puts may be read and written again with what lies around it, as long as mark() says that
   /// no other file object writes the file.
   bool fills_holes() const { return fills_holes_; }
@@ -119,10 +116,8 @@ class StoredFile {
   FileId id_;
   bool known_ = false;   // id_
   bool proven_ = false;  // the one that has been opened before
-  bool own_ = false;     // we open it by its name, and nobody else does
   bool posix_ = false;
   bool local_ = false;
-  bool coherent_ = false;
   bool fills_holes_ = false;
   bool shows_ = false;  // rank 0: what is said to others outside of this object
   bool marked_ = true;

@@ -51,6 +51,13 @@ class Scratch {
   std::string path_;
 };
 
+/// A document with nothing but this report.
+std::string text_of(const FileReport& report) {
+  const Scratch dir;
+  EXPECT_TRUE(append_report(dir / "stats.json", report).ok());
+  return slurp(dir / "stats.json");
+}
+
 FileFacts facts(const std::string& path = "/data/history.nc") {
   FileFacts f;
   f.path = path;
@@ -244,7 +251,7 @@ TEST(Notes, DiscardedBytesAreCalledThat) {
 
 TEST(Report, FollowsItsSchema) {
   test::SchemaValidator schema(json::parse(slurp(FOREBAY_SCHEMA)));
-  const json document = json::parse(format_report(summarize(facts(), shares(8, 4))));
+  const json document = json::parse(text_of(summarize(facts(), shares(8, 4))));
   EXPECT_THAT(schema.check(document), IsEmpty());
   const json& file = document["files"][0];
   EXPECT_EQ(file["average_piece_bytes"], 12);
@@ -262,7 +269,7 @@ TEST(Report, FollowsItsSchema) {
 }
 
 TEST(Report, ABarePathThatIsNotUtf8StaysReadable) {
-  const json document = json::parse(format_report(summarize(facts("/data/\xff\"\n"), shares(2, 2))));
+  const json document = json::parse(text_of(summarize(facts("/data/\xff\"\n"), shares(2, 2))));
   EXPECT_EQ(document["files"][0]["path"], "/data/\\xff\"\n");
 }
 
@@ -379,7 +386,7 @@ TEST(StatsFile, OtherProcessesEntriesAreFoundToo) {
 }
 
 TEST(StatsFile, NothingInItIsACommandToATerminal) {
-  const std::string text = format_report(summarize(facts("/data/\x1b[2J\x7f\xc2\x9b\xc3\xbc"), shares(1, 1)));
+  const std::string text = text_of(summarize(facts("/data/\x1b[2J\x7f\xc2\x9b\xc3\xbc"), shares(1, 1)));
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int{c};
   EXPECT_EQ(text.find('\x7f'), text.npos);
   EXPECT_EQ(text.find("\xc2\x9b"), text.npos);

@@ -14,8 +14,7 @@
 #include "base/hints.hpp"
 #include "engine/core_file.hpp"
 #include "mpi/file.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
 
 namespace forebay::test {

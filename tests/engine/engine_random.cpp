@@ -17,7 +17,7 @@
 #include "base/hints.hpp"
 #include "engine/core_file.hpp"
 #include "mpi/file.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
 
 using namespace forebay;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine_case_tools.hpp"
-#include "request/memory_sink.hpp"
+#include "request/memory_stream.hpp"
 #include "request/piece_cursor.hpp"
 
 using namespace forebay;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/fetch.hpp"
-#include "request/memory_sink.hpp"
+#include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
 #include "thread_tools.hpp"
 

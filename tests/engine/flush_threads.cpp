@@ -15,7 +15,7 @@
 
 #include "engine/flush.hpp"
 #include "engine/guess.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
 #include "thread_tools.hpp"
 
@@ -160,8 +160,7 @@ void run_case(const Case& c, unsigned seed) {
   }
 }
 
-// Two flushes over two windows, of which each rank's one thread takes steps by turns; what is put lives as
-// long as the runs alone.
+// Two flushes over two windows, of which each rank's one thread takes steps by turns.
 void run_by_turns(const Case& c, unsigned seed) {
   constexpr std::int64_t kWidth = 4;
   constexpr std::int64_t kElements = 20000;
@@ -212,6 +211,7 @@ void run_by_turns(const Case& c, unsigned seed) {
         FlushScratch scratch;
         Counters counters;
         std::uint64_t sequence = 0;
+        std::unique_ptr<Mine> mine;
         std::unique_ptr<FlushRun> run;
       };
       std::array<State, 2> states;
@@ -229,11 +229,10 @@ void run_by_turns(const Case& c, unsigned seed) {
             s.rail = std::make_unique<ThreadRail>(*windows[i].rails[static_cast<std::size_t>(local)], node);
         }
         f.rail = s.rail.get();
-        const auto mine =
-            std::make_shared<Mine>(windows[i].runs[static_cast<std::size_t>(t)], windows[i].data.data(),
-                                   seed + static_cast<unsigned>(t), c.delay);
-        const Put put{&mine->cursor, &mine->source};
-        s.run = std::make_unique<FlushRun>(f, std::span(&put, 1), mine);
+        s.mine = std::make_unique<Mine>(windows[i].runs[static_cast<std::size_t>(t)], windows[i].data.data(),
+                                        seed + static_cast<unsigned>(t), c.delay);
+        const Put put{&s.mine->cursor, &s.mine->source};
+        s.run = std::make_unique<FlushRun>(f, std::span(&put, 1));
         s.run->begin(0, 2);
       }
       for (bool more = true; more;) {

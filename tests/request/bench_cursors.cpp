@@ -6,8 +6,7 @@
 
 #include "bench_tools.hpp"
 #include "request/active_set.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/strided.hpp"
 
 namespace forebay::test {

@@ -11,8 +11,7 @@
 
 #include "request/cursor.hpp"
 #include "request/piece_cursor.hpp"
-#include "request/sink.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 
 namespace forebay::test {
 

@@ -1,5 +1,5 @@
 // Copies and swaps against a byte-by-byte produce.
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 
 #include <array>
 

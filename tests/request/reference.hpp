@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "request/cursor.hpp"
-#include "request/source.hpp"
+#include "request/stream.hpp"
 
 namespace forebay::test {
 

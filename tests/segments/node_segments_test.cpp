@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "request/strided.hpp"
 #include "segments/node_segments.hpp"
 

@@ -17,8 +17,7 @@
 #include "../dice.hpp"
 #include "../engine/run_list_cursor.hpp"
 #include "../engine/thread_tools.hpp"
-#include "request/memory_sink.hpp"
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 #include "segments/node_segments.hpp"
 
 #ifdef __SANITIZE_THREAD__

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "request/memory_source.hpp"
+#include "request/memory_stream.hpp"
 
 namespace forebay {
 namespace {

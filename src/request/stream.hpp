@@ -1,5 +1,5 @@
-// A source produces the file bytes of a cursor's runs into memory: copy, swap, convert or gather, once and in
-// place.
+// The memory's end of what a request moves. A source produces the file bytes of a cursor's runs into memory,
+// and a sink takes them out of it: copy, swap, convert, gather or scatter, once and in place.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,18 @@ class Source {
   /// The memory that is the stream, byte for byte, if there is such a one (no swap, no conversion); else
   /// null.
   virtual const std::byte* direct() const { return nullptr; }
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  /// Takes the bytes of each run, in order, from window + (run.file - origin). A run may begin or end inside
+  /// an element; runs come in any order of the stream.
+  virtual void consume(std::span<const Run> runs, const std::byte* window, std::int64_t origin) = 0;
+
+  /// As a source's.
+  virtual std::byte* direct() const { return nullptr; }
 };
 
 }  // namespace forebay
