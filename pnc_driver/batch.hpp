@@ -10,7 +10,7 @@
 #include "open_file.hpp"
 #include "placement.hpp"
 #include "request/memory_stream.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 
 namespace forebay::pnc {
 

@@ -11,8 +11,8 @@
 #include "convert/convert_sink.hpp"
 #include "open_file.hpp"
 #include "placement.hpp"
-#include "request/get.hpp"
 #include "request/memory_stream.hpp"
+#include "request/request.hpp"
 
 namespace forebay::pnc {
 

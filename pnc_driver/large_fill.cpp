@@ -11,7 +11,7 @@
 #include "drain.hpp"
 #include "errors.hpp"
 #include "open_file.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "request/stream.hpp"
 #include "request/strided.hpp"
 

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "config.hpp"
-#include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/resolve_settings.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay::hdf5 {
 namespace {

@@ -11,13 +11,13 @@
 #include <string_view>
 
 #include "driver.hpp"
-#include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/resolve_settings.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay::hdf5 {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "driver.hpp"
-#include "engine/agreement.hpp"
 #include "errors.hpp"
+#include "ranks/agreement.hpp"
 #include "request.hpp"
 #include "views.hpp"
 

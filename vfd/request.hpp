@@ -14,9 +14,8 @@
 
 #include "base/status.hpp"
 #include "pair_cursor.hpp"
-#include "request/get.hpp"
 #include "request/memory_stream.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 
 namespace forebay::hdf5 {
 

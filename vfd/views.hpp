@@ -9,7 +9,7 @@
 
 #include "base/status.hpp"
 #include "driver.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 
 namespace forebay::hdf5 {
 

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "driver.hpp"
-#include "engine/agreement.hpp"
 #include "errors.hpp"
 #include "purpose.hpp"
+#include "ranks/agreement.hpp"
 #include "request.hpp"
 #include "views.hpp"
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "engine/agreement.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay::api {
 

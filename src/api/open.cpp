@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/speaker.hpp"
-#include "engine/agreement.hpp"
 #include "engine/opening.hpp"
 #include "forebay/tcio.h"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/resolve_settings.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay::tcio {
 namespace {
@@ -116,7 +116,7 @@ Status open_file(MPI_Comm comm, const char* path, int flags, MPI_Info info, std:
   } catch (const std::bad_alloc&) {
     status = {Code::no_memory, "no memory for " + std::string(path)};
   }
-  if (status = mpi::agree_outcome(comm, status); !status.ok()) {
+  if (status = agree_outcome(mpi::Communicator(comm), status); !status.ok()) {
     if (out) (void)out->close();
     out.reset();
   }

@@ -9,9 +9,8 @@
 
 #include "base/status.hpp"
 #include "forebay/core.h"
-#include "request/get.hpp"
 #include "request/memory_stream.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "request/staged_sink.hpp"
 #include "request/staged_source.hpp"
 #include "request/strided.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "api/run_cursor.hpp"
-#include "engine/agreement.hpp"
+#include "ranks/agreement.hpp"
 #include "request/memory_stream.hpp"
 #include "storage/emergency_writer.hpp"
 

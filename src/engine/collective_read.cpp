@@ -1,4 +1,4 @@
-#include "engine/collective_read.hpp"
+#include "engine/collective.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/agreement.hpp"
 #include "engine/fetch.hpp"
 #include "engine/file_context.hpp"
 #include "engine/keeper.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {
@@ -78,16 +78,13 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
   agreed.sum(bytes);
   const auto read_early = [&]() noexcept { mine.update(read_directly(file, direct)); };
   std::optional<WindowUse> use(std::in_place, file);
-  {
-    const StageTimer timer(file.counters, Stage::agree);
-    if (nobody_writes) {
-      double& reading = file.counters.seconds[static_cast<std::size_t>(Stage::read)];
-      const double before = reading;
-      use->agree(agreed, std::cref(read_early));
-      file.counters.seconds[static_cast<std::size_t>(Stage::agree)] -= reading - before;
-    } else {
-      use->agree(agreed);
-    }
+  if (nobody_writes) {
+    double& reading = file.counters.seconds[static_cast<std::size_t>(Stage::read)];
+    const double before = reading;
+    use->agree(agreed, std::cref(read_early));
+    file.counters.seconds[static_cast<std::size_t>(Stage::agree)] -= reading - before;
+  } else {
+    use->agree(agreed);
   }
   if (nobody_writes && agreed[begin] == kNoOffset && agreed[well]) return mine;
   if (agreed[kept] != 0) {

@@ -1,14 +1,14 @@
-#include "engine/collective_write.hpp"
+#include "engine/collective.hpp"
 
 #include <array>
 #include <new>
 #include <optional>
 #include <utility>
 
-#include "engine/agreement.hpp"
 #include "engine/file_context.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {
@@ -70,10 +70,7 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
   } catch (const std::bad_alloc&) {  // it says so itself where it is walked
   }
   agreed.sum(direct);
-  {
-    const StageTimer timer(file.counters, Stage::agree);
-    use.agree(agreed);
-  }
+  use.agree(agreed);
 
   if (agreed[begin] != kNoOffset && !file.windowed && file.direct_runs + agreed.sum() <= kMostDirectRuns) {
     file.direct_runs += agreed.sum();

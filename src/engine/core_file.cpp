@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/agreement.hpp"
-#include "engine/collective_read.hpp"
+#include "engine/collective.hpp"
 #include "engine/file_context.hpp"
 #include "engine/keep_nothing.hpp"
 #include "engine/report_at_close.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {
@@ -208,16 +208,14 @@ Status CoreFile::close(std::int64_t* least) {
   status.update(s.file.close_descriptor());
   // In one message with what becomes of the set of windows; and before MPI-IO closes its file, which waits
   // for all without a word. What that says late concerns only what was written through it.
-  const auto vote = s.seat.vote();
-  enum : std::size_t { kWell = Seat::kVotes, kLeast, kCount };
-  std::array<std::int64_t, kCount> values{};
-  std::copy(vote.begin(), vote.end(), values.begin());
-  values[kWell] = status.ok() ? 0 : -1;
-  values[kLeast] = least != nullptr ? *least : 0;
-  s.comm->reduce(values, Communicator::Op::minimum);
+  Agreement agreed;
+  const Seat::Votes votes = s.seat.vote(agreed);
+  const auto well = agreed.all(status.ok());
+  const auto callers = agreed.minimum(least != nullptr ? *least : 0);
+  agreed.reduce_over(*s.comm);
   s.file.release_mark();
-  if (least != nullptr) *least = values[kLeast];
-  if (values[kWell] != 0) status = spread_failure(*s.comm, status);
+  if (least != nullptr) *least = agreed[callers];
+  if (!agreed[well]) status = spread_failure(*s.comm, status);
   if (s.file.handle() != nullptr) {
     Status closed = s.file.close_handle();
     if (s.settings.storage == StorageKind::mpiio) closed = agree_outcome(*s.comm, closed);
@@ -229,7 +227,7 @@ Status CoreFile::close(std::int64_t* least) {
   s.windowed = s.synced = false;
   s.nodes.reset();
   s.seat.leave_comm(std::move(s.comm));
-  s.seat.leave(values, s.settings, std::move(spare));
+  s.seat.leave(votes.goes(agreed), s.settings, std::move(spare));
   return status;
 }
 

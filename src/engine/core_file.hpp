@@ -13,8 +13,7 @@
 #include "base/settings.hpp"
 #include "base/status.hpp"
 #include "ranks/collective_call.hpp"
-#include "request/get.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "storage/collective_handle.hpp"
 #include "storage/descriptors.hpp"
 

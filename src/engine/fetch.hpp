@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/flush.hpp"
-#include "request/get.hpp"
+#include "request/request.hpp"
 
 namespace forebay {
 

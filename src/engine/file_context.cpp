@@ -4,29 +4,21 @@ namespace forebay {
 
 static_assert(Agreement::kMost == NodeWindow::kMostAgreed);
 
-void FileContext::agree(std::span<std::int64_t> least, std::span<std::int64_t> sums,
-                        const std::function<void()>& meanwhile) {
-  if (NodeWindow* const sync_point = this->sync_point(); sync_point != nullptr) {
-    // On one node memory is faster than a message, several times over where ranks share cores.
-    sync_point->agree(least, sums, meanwhile);
-  } else {
-    comm->reduce(least, sums, meanwhile);
-  }
-  CollectiveCall::all_have_come();
-}
-
 void FileContext::agree(Agreement& agreement, const std::function<void()>& meanwhile) {
-  agree(agreement.least(), agreement.sums(), meanwhile);
+  const StageTimer timer(counters, Stage::agree);
+  // On one node memory is faster than a message, several times over where ranks share cores.
+  if (NodeWindow* const sync_point = this->sync_point(); sync_point != nullptr)
+    sync_point->agree(agreement.least(), agreement.sums(), meanwhile);
+  else
+    comm->reduce(agreement.least(), agreement.sums(), meanwhile);
+  CollectiveCall::all_have_come();
   agreement.reduced();
 }
 
 Status FileContext::outcome(const Status& mine) {
   Agreement agreed;
   const auto well = agreed.all(mine.ok());
-  {
-    const StageTimer timer(counters, Stage::agree);
-    agree(agreed);
-  }
+  agree(agreed);
   return agreed[well] ? Status{} : spread_failure(*comm, mine);
 }
 

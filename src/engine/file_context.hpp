@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/counters.hpp"
-#include "engine/agreement.hpp"
 #include "engine/core_file.hpp"
 #include "engine/guess.hpp"
 #include "engine/node_set.hpp"
@@ -18,6 +17,7 @@
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
 #include "layout/file_domains.hpp"
+#include "ranks/agreement.hpp"
 #include "ranks/collective_call.hpp"
 #include "storage/bypass.hpp"
 #include "storage/storage.hpp"
@@ -52,14 +52,23 @@ struct FileContext {
   bool twice() const { return again && again->twice(); }
 
   // window_use.cpp
-  /// What memory a rank, and its node, have for this file; the least of each is taken.
-  enum : std::size_t { kRoundThatFits, kShare, kCapacity, kAlone, kMemoryOffers };
-  void offer_memory(std::span<std::int64_t> out) const;
+  /// What memory all ranks, and their nodes, have for this file: the largest round that fits (0: none), bytes
+  /// to keep, the round of the window that is there, and whether no other file uses the set.
+  struct Memory {
+    std::int64_t round_that_fits, share, capacity;
+    bool alone;
+  };
+  struct MemoryOffer {
+    Agreement::Minimum round_that_fits, share, capacity;
+    Agreement::All alone;
+    Memory of(const Agreement& a) const { return {a[round_that_fits], a[share], a[capacity], a[alone]}; }
+  };
+  MemoryOffer offer_memory(Agreement& agreement) const;
   std::int64_t wanted_round(const Striping& striping) const;
   FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
   /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
   /// without shared memory it changes nodes and layout.
-  Status prepare_window(std::span<const std::int64_t> memory);
+  Status prepare_window(const Memory& memory);
   Status do_without_shared_memory(Status why);
   Status move_to_window(Window*& out);
   void take(Seat next);
@@ -69,13 +78,10 @@ struct FileContext {
   Striping choose_striping() const;
   /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
   /// `mine`: how what came before stands on this rank.
-  Status open_stored(const StoredFile::Request& request, std::int64_t led, std::span<std::int64_t> memory,
-                     Status mine);
+  Status open_stored(const StoredFile::Request& request, std::int64_t led, Memory& memory, Status mine);
 
   // file_context.cpp
-  /// Collective: the least of all ranks' values, entry by entry, in place, and the sums of others.
-  void agree(std::span<std::int64_t> least, std::span<std::int64_t> sums = {},
-             const std::function<void()>& meanwhile = nullptr);
+  /// Collective.
   void agree(Agreement& agreement, const std::function<void()>& meanwhile = nullptr);
   /// Collective: how all ranks have done, where `mine` is how this one has.
   Status outcome(const Status& mine);

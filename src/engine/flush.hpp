@@ -12,7 +12,7 @@
 #include "exchange/link.hpp"
 #include "exchange/node_window.hpp"
 #include "layout/file_domains.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "engine/agreement.hpp"
-#include "engine/collective_write.hpp"
+#include "engine/collective.hpp"
 #include "engine/file_context.hpp"
 #include "engine/indispensable.hpp"
 #include "engine/order_check.hpp"
 #include "engine/write_out.hpp"
+#include "ranks/agreement.hpp"
 #include "request/memory_stream.hpp"
 #include "request/strided.hpp"
 #include "segments/node_share.hpp"
@@ -126,10 +126,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
   const auto small = agreed.all(when == When::as_the_mode_says && !f.twice() && bytes >= 0 && bytes <= most_);
   const auto kept = agreed.maximum(segments_.kept());
   agreed.maxima(agree_max);
-  {
-    const StageTimer timer(f.counters, Stage::agree);
-    f.agree(agreed);
-  }
+  f.agree(agreed);
   paused_ = false;
 
   // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
@@ -242,10 +239,7 @@ Status KeepByNode::flush() {
   segments_.end_bypass();
   Agreement agreed;
   const auto kept = agreed.maximum(segments_.kept());
-  {
-    const StageTimer timer(file_.counters, Stage::agree);
-    file_.agree(agreed);
-  }
+  file_.agree(agreed);
   paused_ = false;
   // Each knows of what it put itself.
   return agreed[kept] != 0 ? flush_kept() : Status{};

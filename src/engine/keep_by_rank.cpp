@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/section.hpp"
-#include "engine/agreement.hpp"
 #include "engine/file_context.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
 #include "engine/write_out.hpp"
+#include "ranks/agreement.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay {
@@ -144,10 +144,7 @@ Status KeepByRank::write_or_flush(std::span<const Put> puts, Status mine, std::s
   const auto all_keep = agreed.all(mine.ok() && keeps);
   const auto all_collective = agreed.all(!alone_);
   agreed.maxima(agree_max);
-  {
-    const StageTimer timer(f.counters, Stage::agree);
-    use.agree(agreed);
-  }
+  use.agree(agreed);
   const Extent fresh{agreed[fresh_begin], agreed[fresh_end]};  // all ranks' puts of this call
   const Extent held{agreed[held_begin], agreed[held_end]};     // what all ranks keep from earlier ones
   const int shift = shift_of(agreed[alignment]);
@@ -238,12 +235,12 @@ void KeepByRank::begin_independent() {
 // Without, each rank keeps its own.
 void KeepByRank::keep_on_node() {
   FileContext& f = file_;
-  std::array<std::int64_t, FileContext::kMemoryOffers> memory{};
-  f.offer_memory(memory);
-  f.comm->reduce(memory, Communicator::Op::minimum);
-  if (memory[FileContext::kShare] == 0) return;
+  Agreement agreed;
+  const auto offer = f.offer_memory(agreed);
+  agreed.reduce_over(*f.comm);
+  if (agreed[offer.share] == 0) return;
   Settings share = f.settings;
-  share.pool_bytes = std::min(memory[FileContext::kShare], pool_bound(f.settings));
+  share.pool_bytes = std::min(agreed[offer.share], pool_bound(f.settings));
   // The set's communicators may be in use for another thread's file.
   const Topology& t = f.nodes->topology();
   const std::unique_ptr<Communicator> node = f.comm->split(t.node, t.local_rank);

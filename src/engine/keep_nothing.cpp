@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "engine/collective_write.hpp"
+#include "engine/collective.hpp"
 #include "engine/file_context.hpp"
 
 namespace forebay {

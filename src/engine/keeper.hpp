@@ -12,8 +12,7 @@
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
 #include "layout/file_domains.hpp"
-#include "request/get.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -83,5 +82,10 @@ std::int64_t most_of_small_call(const Settings& settings);
 
 /// Of a segment, in which a node with so many ranks keeps bytes, or would.
 std::int64_t choose_segment_bytes(const Settings& settings, const FileDomains& layout, int ranks);
+
+/// Collective, in commit mode: puts what the caller, the settings and the memory allow in the place of
+/// `keeper`. Where nothing can be kept, the mode becomes strict, with a warning. Failures are this rank's
+/// own.
+Status start_keeping(FileContext& file, std::unique_ptr<Keeper>& keeper);
 
 }  // namespace forebay

@@ -4,11 +4,11 @@
 #include <new>
 
 #include "base/hints.hpp"
-#include "engine/agreement.hpp"
 #include "engine/file_context.hpp"
+#include "engine/keeper.hpp"
 #include "engine/opening.hpp"
-#include "engine/start_keeping.hpp"
 #include "engine/stock_report.hpp"
+#include "ranks/agreement.hpp"
 #include "storage/stored_file.hpp"
 
 namespace forebay {
@@ -40,7 +40,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
-  std::array<std::int64_t, FileContext::kMemoryOffers> memory{};
+  FileContext::Memory memory{};
   Status status = s.open_stored(request, led, memory, options.elsewhere);
   if (!status.ok()) {
     s.seat.leave_comm(std::move(s.comm));
@@ -50,7 +50,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (s.settings.storage == StorageKind::null && s.comm->rank() == 0)
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
-  if (writable || memory[FileContext::kCapacity] >= s.layout.round_bytes()) status = s.prepare_window(memory);
+  if (writable || memory.capacity >= s.layout.round_bytes()) status = s.prepare_window(memory);
   // A failure so far is one on all ranks.
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);
@@ -87,45 +87,37 @@ void CoreFile::note_open() {
   }
 }
 
-Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t led,
-                                std::span<std::int64_t> memory, Status mine) {
+Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t led, Memory& memory,
+                                Status mine) {
   const Topology& t = nodes->topology();
-  const bool first = comm->rank() == 0;
   file.open(*comm, request, settings, led);
   mine.update(file.status());
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
-  // files is nothing but messages.
-  enum : std::size_t {
-    kMine = StoredFile::kOffer,
-    kUnit,
-    kFactor,
-    kMemory,
-    kCount = kMemory + kMemoryOffers
+  // files is nothing but messages. Of the striping rank 0 has the word.
+  const auto striping_here = [&] {
+    return comm->rank() == 0 ? choose_striping() : Striping{kNoOffset, kNoOffset};
   };
-  std::array<std::int64_t, kCount> values{};
-  file.offer(values);
-  values[kMine] = mine.ok() ? 1 : 0;
-  const auto say_striping = [&] {  // of rank 0 alone
-    const Striping striping = first ? choose_striping() : Striping{kNoOffset, kNoOffset};
-    values[kUnit] = striping.unit;
-    values[kFactor] = striping.factor;
-  };
-  say_striping();
-  offer_memory({values.data() + kMemory, kMemoryOffers});
-  comm->reduce(values, Communicator::Op::minimum);
-  std::copy_n(values.begin() + kMemory, kMemoryOffers, memory.begin());
-  if (values[kMine] == 0) {
+  Striping striping = striping_here();
+  Agreement agreed;
+  file.offer(agreed);
+  const auto well = agreed.all(mine.ok());
+  const auto unit = agreed.minimum(striping.unit), factor = agreed.minimum(striping.factor);
+  const MemoryOffer offer = offer_memory(agreed);
+  agreed.reduce_over(*comm);
+  memory = offer.of(agreed);
+  striping = {agreed[unit], agreed[factor]};
+  if (!agreed[well]) {
     Status status = spread_failure(*comm, mine);
     // Nobody knows the reason.
     if (status.code() == Code::peer) status = {Code::mpi, status.message()};
-    if (StoredFile::opened(values))
+    if (file.opened(agreed))
       (void)file.close();
     else
       file.give_up();
     return status;
   }
   const bool had_handle = file.handle() != nullptr;
-  Status status = file.settle(*comm, t.node, t.nodes, settings, values);
+  Status status = file.settle(*comm, t.node, t.nodes, settings, agreed);
   if (!had_handle && settings.storage != StorageKind::posix) status = agree_outcome(*comm, status);
   if (!status.ok()) {
     if (had_handle)
@@ -136,12 +128,11 @@ Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t
   }
   if (!had_handle && file.handle() != nullptr) {
     // It may know the file system's stripes.
-    say_striping();
-    comm->broadcast(&values[kUnit], 2 * sizeof values[kUnit], 0);
+    striping = striping_here();
+    comm->broadcast(&striping, sizeof striping, 0);
   }
-  const Striping striping{values[kUnit], values[kFactor]};
-  layout = fit(striping, wanted_round(striping), memory[kRoundThatFits]);
-  share_to_keep = memory[kShare];
+  layout = fit(striping, wanted_round(striping), memory.round_that_fits);
+  share_to_keep = memory.share;
   storage = &file.storage();
   if (file.local()) bypass.read_from_memory();
   return {};

@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "engine/agreement.hpp"
 #include "engine/open_again.hpp"
 #include "layout/extent.hpp"
+#include "ranks/agreement.hpp"
 #include "ranks/collective_call.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/file_system.hpp"

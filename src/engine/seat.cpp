@@ -178,7 +178,7 @@ Seat& Seat::operator=(Seat&& other) noexcept {
 
 Seat::~Seat() {
   if (listed_ == nullptr) return;
-  leave({}, {});
+  leave(false, {});
 }
 
 NodeWindow* Seat::sync_point() const {
@@ -219,25 +219,17 @@ void Seat::let_go() {
 }
 
 // Rank 0 of the set keeps it from being chosen, where it may go, until all have said whether it may stay.
-std::array<std::int64_t, Seat::kVotes> Seat::vote() {
+Seat::Votes Seat::vote(Agreement& agreement) {
   List& list = List::instance();
   const std::lock_guard lock(list.mutex);
-  std::array<std::int64_t, kVotes> values{1, 1};
-  if (set_->comm().rank() == 0) {
-    if (listed_->users > 1 || (listed_->held && !holds_)) {
-      values[kMayGo] = 0;
-    } else {
-      listed_->held = holds_ = true;
-    }
-  }
-  if (runtime_ || list.idle() >= kMostIdle) values[kMayStay] = 0;
-  return values;
+  const bool first = set_->comm().rank() == 0;
+  const bool may_go = !first || (listed_->users == 1 && (!listed_->held || holds_));
+  if (first && may_go) listed_->held = holds_ = true;
+  return {agreement.all(may_go), agreement.all(!runtime_ && list.idle() < kMostIdle)};
 }
 
-void Seat::leave(std::span<const std::int64_t> least, const Settings& settings,
-                 std::shared_ptr<SegmentMemory> spare) {
+void Seat::leave(bool goes, const Settings& settings, std::shared_ptr<SegmentMemory> spare) {
   List& list = List::instance();
-  const bool goes = !least.empty() && least[kMayGo] != 0 && least[kMayStay] == 0;
   {
     const std::lock_guard lock(list.mutex);
     if (place_ >= 0) listed_->places[place_].taken = false;

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "base/settings.hpp"
 #include "engine/node_set.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 
@@ -52,12 +52,14 @@ class Seat {
   bool sole_user() const;
   void let_go();  ///< after holding
 
-  /// The end of the seat, in three steps, so that all ranks do the same: rank 0's say and everybody's vote,
-  /// as values of which the least is taken; and what comes of it. `spare` is for the next file.
-  enum : std::size_t { kMayGo, kMayStay, kVotes };
-  std::array<std::int64_t, kVotes> vote();
-  void leave(std::span<const std::int64_t> least, const Settings& settings,
-             std::shared_ptr<SegmentMemory> spare = nullptr);
+  /// The end of the seat, so that all ranks do the same: whether the set may go, which rank 0 says, and
+  /// whether it may stay, where all ranks have a vote; and what comes of it. `spare` is for the next file.
+  struct Votes {
+    Agreement::All may_go, may_stay;
+    bool goes(const Agreement& agreed) const { return agreed[may_go] && !agreed[may_stay]; }
+  };
+  Votes vote(Agreement& agreement);
+  void leave(bool goes, const Settings& settings, std::shared_ptr<SegmentMemory> spare = nullptr);
 
  private:
   std::shared_ptr<NodeSet> set_;

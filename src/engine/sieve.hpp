@@ -10,7 +10,7 @@
 #include "base/counters.hpp"
 #include "base/status.hpp"
 #include "exchange/node_window.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 

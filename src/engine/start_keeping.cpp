@@ -1,14 +1,14 @@
-#include "engine/start_keeping.hpp"
+#include "engine/keeper.hpp"
 
 #include <new>
 #include <string>
 #include <utility>
 
 #include "base/memory_account.hpp"
-#include "engine/agreement.hpp"
 #include "engine/file_context.hpp"
 #include "engine/keep_by_node.hpp"
 #include "engine/keep_by_rank.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/memory_account.hpp"
-#include "engine/agreement.hpp"
 #include "engine/keep_by_node.hpp"
+#include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {
@@ -116,13 +116,13 @@ Status FileContext::move_to_window(Window*& out) {
     }
     if (mine) set.sync_points()->lease->leave();
     // A new one without a window is of no use to anybody.
-    if (!next.empty() && attempt == 1) next.leave(std::array<std::int64_t, Seat::kVotes>{1, 0}, settings);
+    if (!next.empty() && attempt == 1) next.leave(true, settings);
   }
 }
 
 // ---- opening ----
 
-void FileContext::offer_memory(std::span<std::int64_t> out) const {
+FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   const Topology& t = nodes->topology();
   const std::int64_t ranks = t.local_ranks;
   const bool alone = seat.sole_user();
@@ -143,10 +143,9 @@ void FileContext::offer_memory(std::span<std::int64_t> out) const {
       share = most >= least ? most : free / ranks > 4 * least ? least : 0;
   }
   const std::int64_t round = nodes->most_round(window);
-  out[kRoundThatFits] = little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1);
-  out[kShare] = share;
-  out[kCapacity] = nodes->capacity();
-  out[kAlone] = comm->rank() != 0 || alone ? 1 : 0;
+  return {agreement.minimum(little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1)),
+          agreement.minimum(share), agreement.minimum(nodes->capacity()),
+          agreement.all(comm->rank() != 0 || alone)};
 }
 
 FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::int64_t most) const {
@@ -156,16 +155,16 @@ FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::
   return {striping, round, owners};
 }
 
-Status FileContext::prepare_window(std::span<const std::int64_t> memory) {
+Status FileContext::prepare_window(const Memory& memory) {
   const std::int64_t round = layout.round_bytes();
-  windowed = synced = memory[kCapacity] >= round;
+  windowed = synced = memory.capacity >= round;
   if (windowed) return {};
   Status status;
-  if (memory[kRoundThatFits] == 0) {
+  if (memory.round_that_fits == 0) {
     status = {Code::no_shared_memory, "too little shared memory is free in /dev/shm"};
   } else {
     // Where others use this set's window, which is smaller, this file will move to another set.
-    if (memory[kAlone] != 0 || memory[kCapacity] == 0) nodes->plan_window(round);
+    if (memory.alone || memory.capacity == 0) nodes->plan_window(round);
     status = nodes->make_sync_points();
     synced = status.ok();
   }
@@ -183,11 +182,12 @@ Status FileContext::do_without_shared_memory(Status why) {
   settings.ranks_per_node = 1;
   settings.link = forebay::Link::message;  // MPI's windows between ranks of a node are shared memory, too
   take(Seat(*comm, wish(), choose(*comm, wish())));
-  std::array<std::int64_t, kMemoryOffers> memory{};
-  offer_memory(memory);
-  comm->reduce(memory, Communicator::Op::minimum);
-  share_to_keep = memory[kShare];
-  layout = fit(layout.striping(), wanted_round(layout.striping()), memory[kRoundThatFits]);
+  Agreement agreed;
+  const MemoryOffer offer = offer_memory(agreed);
+  agreed.reduce_over(*comm);
+  const Memory memory = offer.of(agreed);
+  share_to_keep = memory.share;
+  layout = fit(layout.striping(), wanted_round(layout.striping()), memory.round_that_fits);
   return prepare_window(memory);
 }
 

@@ -122,6 +122,15 @@ MPI_Op op_of(Communicator::Op op) {
   }
 }
 
+// A rank by itself has nothing to wait for; MPI libraries take microseconds to find that out.
+template <class Start>
+int complete(MPI_Comm comm, Start&& start) {
+  if (mpi::size(comm) == 1) return MPI_SUCCESS;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int error = start(request);
+  return error != MPI_SUCCESS ? error : wait(request);
+}
+
 int start(std::span<std::int64_t> in_place, MPI_Op op, MPI_Comm comm, MPI_Request& request) {
   return MPI_Iallreduce(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()), MPI_INT64_T, op,
                         comm, &request);
@@ -172,19 +181,15 @@ void before_finalize(void (*call)()) {
   MPI_Comm_free_keyval(&key);
 }
 
-bool works() noexcept {
-  return world_works();
-}
-
 }  // namespace
 
 void use_mpi() noexcept {
-  static constexpr Runtime runtime{&works, &before_finalize};
+  static constexpr Runtime runtime{&world_works, &before_finalize};
   set_runtime(runtime);
 }
 
 bool Communicator::reduce(std::span<std::int64_t> values, Op op) const {
-  return allreduce(values.data(), static_cast<int>(values.size()), MPI_INT64_T, op_of(op), comm_) ==
+  return complete(comm_, [&](MPI_Request& request) { return start(values, op_of(op), comm_, request); }) ==
          MPI_SUCCESS;
 }
 
@@ -319,26 +324,13 @@ std::unique_ptr<Communicator::Search> Communicator::search(std::string_view call
   return std::make_unique<FirstContact>(comm_, call, file, patience_seconds);
 }
 
-// A rank by itself has nothing to wait for; MPI libraries take microseconds to find that out.
-int allreduce(void* in_place, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (mpi::size(comm) == 1) return MPI_SUCCESS;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int error = MPI_Iallreduce(MPI_IN_PLACE, in_place, count, type, op, comm, &request);
-  return error != MPI_SUCCESS ? error : wait(request);
-}
-
 int bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  if (mpi::size(comm) == 1) return MPI_SUCCESS;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int error = MPI_Ibcast(data, count, type, root, comm, &request);
-  return error != MPI_SUCCESS ? error : wait(request);
+  return complete(comm,
+                  [&](MPI_Request& request) { return MPI_Ibcast(data, count, type, root, comm, &request); });
 }
 
 int barrier(MPI_Comm comm) {
-  if (mpi::size(comm) == 1) return MPI_SUCCESS;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int error = MPI_Ibarrier(comm, &request);
-  return error != MPI_SUCCESS ? error : wait(request);
+  return complete(comm, [&](MPI_Request& request) { return MPI_Ibarrier(comm, &request); });
 }
 
 int duplicate(MPI_Comm comm, MPI_Comm* made) {

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include "base/status.hpp"
-#include "engine/agreement.hpp"
 #include "mpi/handles.hpp"
 #include "ranks/collective_call.hpp"
 #include "ranks/communicator.hpp"
@@ -57,17 +56,8 @@ inline MPI_Comm comm_of(const forebay::Communicator& ranks) {
 void use_mpi() noexcept;
 
 /// Operations on any communicator that wait as those above do. MPI's code.
-int allreduce(void* in_place, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 int bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int barrier(MPI_Comm comm);
 int duplicate(MPI_Comm comm, MPI_Comm* made);
-
-/// As forebay::agree_outcome and spread_failure.
-inline Status agree_outcome(MPI_Comm comm, const Status& mine) {
-  return forebay::agree_outcome(Communicator(comm), mine);
-}
-inline Status spread_failure(MPI_Comm comm, const Status& mine) {
-  return forebay::spread_failure(Communicator(comm), mine);
-}
 
 }  // namespace forebay::mpi

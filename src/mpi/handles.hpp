@@ -11,7 +11,7 @@ namespace forebay::mpi {
 
 /// Whether the program is between MPI_Init and MPI_Finalize: only there MPI_COMM_WORLD and MPI_COMM_SELF
 /// exist.
-inline bool world_works() {
+inline bool world_works() noexcept {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);

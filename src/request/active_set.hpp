@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "request/get.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 
 namespace forebay {
 

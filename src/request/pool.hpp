@@ -12,7 +12,7 @@
 
 #include "request/arena.hpp"
 #include "request/memory_stream.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 
 namespace forebay {
 

@@ -9,8 +9,7 @@
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
-#include "request/get.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "segments/segment_area.hpp"
 #include "segments/segment_bytes.hpp"
 #include "segments/segment_directory.hpp"

@@ -10,8 +10,7 @@
 
 #include "base/counters.hpp"
 #include "base/status.hpp"
-#include "request/get.hpp"
-#include "request/put.hpp"
+#include "request/request.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {

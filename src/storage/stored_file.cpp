@@ -14,24 +14,6 @@
 namespace forebay {
 namespace {
 
-// Of which the least is taken; the complement of a value gives the most.
-enum Offered : std::size_t {
-  kWell,
-  kLocal,
-  kCoherent,
-  kKnown,
-  kUsable,
-  kDevice,
-  kNotDevice,
-  kInode,
-  kNotInode,
-  kProven,
-  kNotProven,
-  kNumber,
-  kOffered
-};
-static_assert(kOffered == StoredFile::kOffer);
-
 // What rank 0 says to the others before they open.
 enum Led : std::int64_t { kByMpi, kByName, kFailed };
 
@@ -63,10 +45,6 @@ Status failed_open(Status status, const std::string& path, const OpenMode& mode)
   if (!may_be_missing) return from_errno(errno, what);
   if (::access(folder_of(path).c_str(), W_OK | X_OK) != 0) return from_errno(errno, what);
   return status;
-}
-
-bool same(std::span<const std::int64_t> least, Offered value, Offered complement) {
-  return least[value] == ~least[complement];
 }
 
 }  // namespace
@@ -186,23 +164,18 @@ void StoredFile::identify(const BeforeOpen& before) {
 
 // ---- agreeing ----
 
-void StoredFile::offer(std::span<std::int64_t> values) const {
-  values[kWell] = status_.ok() ? 1 : 0;
-  values[kLocal] = known_ && system_.local ? 1 : 0;
-  values[kCoherent] = known_ && system_.coherent ? 1 : 0;
-  values[kKnown] = known_ ? 1 : 0;
-  values[kUsable] = descriptor_ >= 0 ? 1 : 0;
-  values[kDevice] = static_cast<std::int64_t>(id_.device);
-  values[kNotDevice] = ~values[kDevice];
-  values[kInode] = static_cast<std::int64_t>(id_.inode);
-  values[kNotInode] = ~values[kInode];
-  values[kProven] = proven_ ? 1 : 0;
-  values[kNotProven] = ~values[kProven];
-  values[kNumber] = shows_ ? number_ : std::numeric_limits<std::int64_t>::max();
-}
-
-bool StoredFile::opened(std::span<const std::int64_t> least) {
-  return least[kWell] != 0;
+void StoredFile::offer(Agreement& agreement) {
+  Agreement& a = agreement;
+  offered_ = {.well = a.all(status_.ok()),
+              .local = a.all(known_ && system_.local),
+              .coherent = a.all(known_ && system_.coherent),
+              .known = a.all(known_),
+              .usable = a.all(descriptor_ >= 0),
+              .all_proven = a.all(proven_),
+              .some_proven = a.any(proven_),
+              .device = a.same(static_cast<std::int64_t>(id_.device)),
+              .inode = a.same(static_cast<std::int64_t>(id_.inode)),
+              .number = a.minimum(shows_ ? number_ : std::numeric_limits<std::int64_t>::max())};
 }
 
 void StoredFile::give_up() {
@@ -229,20 +202,20 @@ bool StoredFile::others_on_node(const Communicator& ranks, int node) const {
 // All ranks one way: never both on one file. By pwrite where that is wanted, or where it is safe for certain
 // and so nothing is lost by it: MPI-IO libraries lock and unlock at each write.
 Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settings& settings,
-                          std::span<const std::int64_t> least) {
-  const bool known = least[kKnown] != 0;
-  const bool one_inode = known && same(least, kInode, kNotInode);
-  const bool one_mount = one_inode && same(least, kDevice, kNotDevice);
+                          const Agreement& agreed) {
+  const bool known = agreed[offered_.known];
+  const bool one_inode = known && agreed[offered_.inode];
+  const bool one_mount = one_inode && agreed[offered_.device];
   if (known && !one_mount && (nodes == 1 || others_on_node(ranks, node))) {
     drop_descriptor();
     return {Code::unsupported, "the ranks of one machine have opened different files as " + request_.path +
                                    ": are they in different folders?"};
   }
   // On several machines the same file system may have different numbers.
-  const bool local = least[kLocal] != 0, coherent = least[kCoherent] != 0;
-  const bool some_proven = ~least[kNotProven] != 0, all_proven = least[kProven] != 0;
+  const bool local = agreed[offered_.local], coherent = agreed[offered_.coherent];
+  const bool some_proven = agreed[offered_.some_proven], all_proven = agreed[offered_.all_proven];
   const bool told = some_proven && (one_mount || (one_inode && coherent && !local));
-  const bool usable = told && least[kUsable] != 0;
+  const bool usable = told && agreed[offered_.usable];
   const bool chosen = wanted_ == StorageKind::posix;
   const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
   if (chosen && !posix && ranks.rank() == 0) {
@@ -252,7 +225,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
                                          : "not all ranks can open it by its name"));
   }
   // As the process ends each rank writes what is its own: there it is enough that its descriptor is right.
-  const bool right = least[kUsable] != 0 && (told || all_proven || (some_proven && one_inode));
+  const bool right = agreed[offered_.usable] && (told || all_proven || (some_proven && one_inode));
   if (!right && no_descriptor_.empty()) no_descriptor_ = "not all ranks can open it by its name";
   if (!right || (!posix && !request_.needs_descriptor)) drop_descriptor();
   // A hole is completed with what the file holds there, and written again: what another rank has written, and
@@ -272,7 +245,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
     local_ = nodes == 1 && local;
   }
   marked_ = settings.fill_holes != FillHoles::enable;
-  leave_mark(least[kNumber]);
+  leave_mark(agreed[offered_.number]);
   request_.opener = nullptr;  // the caller's, as is the other
   request_.opened = nullptr;
   const int rank = ranks.rank();

@@ -1,14 +1,13 @@
 // The file of one communicator's ranks, from open to close.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "base/settings.hpp"
 #include "base/status.hpp"
+#include "ranks/agreement.hpp"
 #include "ranks/communicator.hpp"
 #include "storage/collective_handle.hpp"
 #include "storage/descriptors.hpp"
@@ -23,8 +22,8 @@ namespace forebay {
 /// device and inode say so. After the open no name is looked at again.
 ///
 /// Opening is done in steps, so that what its ranks have to agree on travels with what the caller has them
-/// agree on: lead() on rank 0, whose outcome all ranks give to open(), then offer() into a reduction to the
-/// least, then settle() with its result.
+/// agree on: lead() on rank 0, whose outcome all ranks give to open(), then offer() into the agreement, then
+/// settle() with its result.
 class StoredFile {
  public:
   struct Request {
@@ -47,16 +46,14 @@ class StoredFile {
   /// All ranks, with rank 0's settings. Failures go into the offer.
   void open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led);
 
-  static constexpr std::size_t kOffer = 12;
-  void offer(std::span<std::int64_t> values) const;
+  void offer(Agreement& agreement);
   /// What failed on this rank so far.
   const Status& status() const { return status_; }
   /// Whether all ranks have opened it.
-  static bool opened(std::span<const std::int64_t> least);
+  bool opened(const Agreement& agreed) const { return agreed[offered_.well]; }
   /// Collective, where all have: how it is stored. Where this is not ok on a rank, the others are to hear of
   /// it from the caller.
-  Status settle(const Communicator& ranks, int node, int nodes, Settings& settings,
-                std::span<const std::int64_t> least);
+  Status settle(const Communicator& ranks, int node, int nodes, Settings& settings, const Agreement& agreed);
   /// Instead of settle() where some rank has not opened it: nothing collective is possible.
   void give_up();
 
@@ -107,7 +104,16 @@ class StoredFile {
   Status go_through_mpi();
   bool others_on_node(const Communicator& ranks, int node) const;
 
+  // What all ranks say of what they have opened.
+  struct Offered {
+    Agreement::All well, local, coherent, known, usable, all_proven;
+    Agreement::Any some_proven;
+    Agreement::Same device, inode;
+    Agreement::Minimum number;
+  };
+
   Request request_;
+  Offered offered_{};
   StorageKind wanted_ = StorageKind::automatic;
   Status status_;
   std::unique_ptr<CollectiveHandle> handle_;

@@ -1,5 +1,5 @@
 // Three ranks' values, reduced entry by entry as a collective call does it, come out as what they were named.
-#include "engine/agreement.hpp"
+#include "ranks/agreement.hpp"
 
 #include <gtest/gtest.h>
 

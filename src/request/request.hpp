@@ -1,4 +1,4 @@
-// One request as a flush sees it.
+// One request as a flush, or a fetch, sees it.
 #pragma once
 
 #include "request/cursor.hpp"
@@ -10,6 +10,12 @@ namespace forebay {
 struct Put {
   Cursor* cursor = nullptr;
   Source* source = nullptr;
+};
+
+/// Neither is owned. Bytes of the file that several requests, or one several times, ask for go to each.
+struct Get {
+  Cursor* cursor = nullptr;
+  Sink* sink = nullptr;
 };
 
 }  // namespace forebay

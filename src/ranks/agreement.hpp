@@ -13,7 +13,8 @@
 namespace forebay {
 
 /// Values that all ranks reduce in one message. Every rank adds values of the same kinds in the same order;
-/// after the reduction (FileContext::agree, WindowUse::agree) a[value] is the same on all of them.
+/// after the reduction (reduce_over, FileContext::agree, WindowUse::agree) a[value] is the same on all of
+/// them.
 class Agreement {
  public:
   static constexpr std::size_t kMost = 20;       ///< values in all; NodeWindow::kMostAgreed
@@ -28,11 +29,19 @@ class Agreement {
   struct All {
     std::size_t at;
   };
+  struct Any {
+    std::size_t at;
+  };
+  struct Same {
+    std::size_t at;
+  };
 
   Minimum minimum(std::int64_t value) { return {add(value)}; }
   Maximum maximum(std::int64_t value) { return {add(~value)}; }
   /// Whether it is so on every rank.
   All all(bool value) { return {add(value ? 0 : -1)}; }
+  Any any(bool value) { return {add(value ? -1 : 0)}; }  ///< whether it is so on a rank
+  Same same(std::int64_t value) { return add(value), Same{add(~value)}; }
   void sum(std::int64_t value) { sum_ = {value}, sums_ = 1; }  // at most one
   /// The caller's values, which the reduction replaces by the greatest of each.
   void maxima(std::span<std::int64_t> values) {
@@ -44,8 +53,15 @@ class Agreement {
   std::int64_t operator[](Minimum value) const { return least_[value.at]; }
   std::int64_t operator[](Maximum value) const { return ~least_[value.at]; }
   bool operator[](All value) const { return least_[value.at] == 0; }
+  bool operator[](Any value) const { return least_[value.at] != 0; }
+  bool operator[](Same value) const { return least_[value.at] == ~least_[value.at - 1]; }
   std::int64_t sum() const { return sum_[0]; }
 
+  /// Collective, by messages.
+  void reduce_over(const Communicator& ranks) {
+    ranks.reduce(least(), sums(), nullptr);
+    reduced();
+  }
   /// For whoever reduces: the least of these, entry by entry, and the sums of those; then reduced().
   std::span<std::int64_t> least() { return {least_.data(), count_}; }
   std::span<std::int64_t> sums() { return {sum_.data(), sums_}; }

@@ -1,5 +1,5 @@
 // A reduction in the good case; a broadcast of the reason in the bad one.
-#include "engine/agreement.hpp"
+#include "ranks/agreement.hpp"
 
 #include <algorithm>
 #include <array>
