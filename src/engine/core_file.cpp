@@ -212,7 +212,7 @@ Status CoreFile::close(std::int64_t* least) {
   const Seat::Votes votes = s.seat.vote(agreed);
   const auto well = agreed.all(status.ok());
   const auto callers = agreed.minimum(least != nullptr ? *least : 0);
-  agreed.reduce_over(*s.comm);
+  s.agree(agreed);
   s.file.release_mark();
   if (least != nullptr) *least = agreed[callers];
   if (!agreed[well]) status = spread_failure(*s.comm, status);
