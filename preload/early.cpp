@@ -1,5 +1,6 @@
 // Drivers for libraries that the program is linked with are loaded before main, with all their pages: 0.7 ms
-// that a program's first file would wait for. Whatever cannot be loaded now is tried, and told, at its first use.
+// that a program's first file would wait for. Whatever cannot be loaded now is tried, and told, at its first
+// use.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -17,6 +17,14 @@ class Keeper;
 Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
                         std::span<std::int64_t> agree_max);
 
+/// A window takes milliseconds to make, which a file of a few small writes never gets back: as long as it has
+/// none, so many runs of it, of all ranks together, their ranks write by themselves. How many those of `puts`
+/// are; more than fit where that takes long to find out. The sum over all ranks decides.
+std::int64_t count_direct(const FileContext& file, std::span<const Put> puts);
+bool fits_direct(const FileContext& file, std::int64_t all_runs);
+/// Collective: writes them, and the outcome on all ranks.
+Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, std::int64_t all_runs);
+
 /// Collective: CoreFile::read_all; what all ranks want is read once, by its owners.
 Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> gets);
 

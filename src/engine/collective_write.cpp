@@ -13,26 +13,42 @@
 namespace forebay {
 namespace {
 
-// A window takes milliseconds to make, which a file of a few small writes never gets back: so many of its
-// runs, of all ranks together, their ranks write by themselves.
-constexpr std::int64_t kMostDirectRuns = 16;
+constexpr std::int64_t kMostDirectRuns = 16;  // of a file
 constexpr std::int64_t kMostDirectBytes = 64 << 10;
 
-// More than kMostDirectRuns where it would take long to find out.
+}  // namespace
+
 std::int64_t count_direct(const FileContext& file, std::span<const Put> puts) {
+  constexpr std::int64_t too_many = kMostDirectRuns + 1;
   std::int64_t runs = 0;
-  std::array<Run, kMostDirectRuns + 1> batch;
-  for (const Put& put : puts) {
-    const std::int64_t bytes = put.cursor->bytes();
-    if (file.windowed || file.direct_runs + runs > kMostDirectRuns || bytes < 0 || bytes > kMostDirectBytes)
-      return kMostDirectRuns + 1;
-    put.cursor->start(file.layout.round_bytes());
-    runs += static_cast<std::int64_t>(put.cursor->take(kNoOffset, batch));
+  std::array<Run, too_many> batch;
+  try {
+    for (const Put& put : puts) {
+      const std::int64_t bytes = put.cursor->bytes();
+      if (!fits_direct(file, runs) || bytes < 0 || bytes > kMostDirectBytes) return too_many;
+      put.cursor->start(file.layout.round_bytes());
+      runs += static_cast<std::int64_t>(put.cursor->take(kNoOffset, batch));
+    }
+  } catch (const std::bad_alloc&) {  // where it is written it says so itself
+    return too_many;
   }
   return runs;
 }
 
-}  // namespace
+bool fits_direct(const FileContext& file, std::int64_t all_runs) {
+  return !file.windowed && file.direct_runs + all_runs <= kMostDirectRuns;
+}
+
+Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, std::int64_t all_runs) {
+  file.direct_runs += all_runs;
+  try {
+    const StageTimer timer(file.counters, Stage::write);
+    mine.update(file.write_now(puts));
+  } catch (const std::bad_alloc&) {
+    mine.update(file.no_memory("for a collective write to "));
+  }
+  return file.outcome(mine);
+}
 
 Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
                         std::span<std::int64_t> agree_max) {
@@ -64,24 +80,11 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
   const auto from = agreed.minimum(least_base);
   const auto to = agreed.maximum(most_base);
   agreed.maxima(agree_max);
-  std::int64_t direct = kMostDirectRuns + 1;
-  try {
-    direct = count_direct(file, puts);
-  } catch (const std::bad_alloc&) {  // it says so itself where it is walked
-  }
-  agreed.sum(direct);
+  agreed.sum(count_direct(file, puts));
   use.agree(agreed);
 
-  if (agreed[begin] != kNoOffset && !file.windowed && file.direct_runs + agreed.sum() <= kMostDirectRuns) {
-    file.direct_runs += agreed.sum();
-    try {
-      const StageTimer timer(file.counters, Stage::write);
-      mine.update(file.write_now(puts));
-    } catch (const std::bad_alloc&) {
-      mine.update(file.no_memory("for a collective write to "));
-    }
-    return file.outcome(mine);
-  }
+  if (agreed[begin] != kNoOffset && fits_direct(file, agreed.sum()))
+    return write_direct(file, puts, std::move(mine), agreed.sum());
   bool all_well = agreed[well];
   if (agreed[begin] != kNoOffset) {
     const bool guessed = guessing && agreed[from] >= 0 && agreed[from] == agreed[to];

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/section.hpp"
+#include "engine/collective.hpp"
 #include "engine/file_context.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
@@ -51,11 +52,12 @@ class KeepByRank::InUse {
 };
 
 // Keeps what was staged.
-void KeepByRank::keep() {
+void KeepByRank::keep(std::int64_t runs) {
   const bool first = pool_.empty();
   count_.keeps();
   written_out_ = false;
   pool_.keep();
+  runs_ += runs;
   if (pool_.empty()) count_.written();
   file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, pool_.peak_bytes());
   if (!first || pool_.empty()) return;
@@ -81,6 +83,7 @@ bool KeepByRank::overdue() const {
 void KeepByRank::clear_pool() {
   const Section section;
   pool_.clear();
+  runs_ = 0;
   count_.written();
 }
 
@@ -144,6 +147,8 @@ Status KeepByRank::write_or_flush(std::span<const Put> puts, Status mine, std::s
   const auto all_keep = agreed.all(mine.ok() && keeps);
   const auto all_collective = agreed.all(!alone_);
   agreed.maxima(agree_max);
+  const std::int64_t runs_here = count_direct(f, puts);
+  agreed.sum(runs_here + runs_);
   use.agree(agreed);
   const Extent fresh{agreed[fresh_begin], agreed[fresh_end]};  // all ranks' puts of this call
   const Extent held{agreed[held_begin], agreed[held_end]};     // what all ranks keep from earlier ones
@@ -162,13 +167,13 @@ Status KeepByRank::write_or_flush(std::span<const Put> puts, Status mine, std::s
     } else {
       next_pause_ = 1;
     }
-    if (Status status = flush_all(use, {}, held, shift, {}); !status.ok()) return status;
-    return flush_all(use, puts, fresh, shift, std::move(mine));
+    if (Status status = flush_all(use, {}, held, shift, agreed.sum(), {}); !status.ok()) return status;
+    return flush_all(use, puts, fresh, shift, agreed.sum(), std::move(mine));
   }
   if (agreed[all_keep]) {
     ++f.counters.pooled_calls;
     f.counters.pooled_requests += static_cast<std::int64_t>(puts.size());
-    keep();
+    keep(runs_here);
     collective_.add(fresh);
     ++calls_;
     return {};
@@ -176,11 +181,12 @@ Status KeepByRank::write_or_flush(std::span<const Put> puts, Status mine, std::s
   pool_.forget_staged();
   if (!collective_.empty()) next_pause_ = 1;
   const Extent hull{std::min(fresh.begin, held.begin), std::max(fresh.end, held.end)};
-  return flush_all(use, puts, hull, shift, std::move(mine));
+  return flush_all(use, puts, hull, shift, agreed.sum(), std::move(mine));
 }
 
 // What is kept, and `puts`, all of it within `hull` on all ranks.
-Status KeepByRank::flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, Status mine) {
+Status KeepByRank::flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift,
+                             std::int64_t runs, Status mine) {
   FileContext& f = file_;
   std::vector<Put> all;
   try {
@@ -198,7 +204,7 @@ Status KeepByRank::flush_all(WindowUse& use, std::span<const Put> puts, Extent h
   }
   {
     const InUse in_use(*this);
-    if (Status status = run_flush(use, all, std::move(mine), hull, shift); !status.ok()) return status;
+    if (Status status = run_flush(use, all, std::move(mine), hull, shift, runs); !status.ok()) return status;
   }
   clear_pool();
   collective_.clear();
@@ -208,8 +214,10 @@ Status KeepByRank::flush_all(WindowUse& use, std::span<const Put> puts, Extent h
 }
 
 // One flush and its outcome on all ranks, which have agreed before.
-Status KeepByRank::run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift) {
+Status KeepByRank::run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift,
+                             std::int64_t runs) {
   if (!hull.empty()) {
+    if (fits_direct(file_, runs)) return write_direct(file_, puts, std::move(mine), runs);
     Status flushed = use.settle();
     if (flushed.ok()) {
       FlushRun run(file_.flush_over(*use.get()), puts);
@@ -267,7 +275,7 @@ Status KeepByRank::write(std::span<const Put> puts, When when) {
 bool KeepByRank::keep_independent(std::span<const Put> puts) {
   const StageTimer timer(file_.counters, Stage::pool);
   if (file_.twice() || overdue() || !pool_.stage(puts)) return false;
-  keep();
+  keep(count_direct(file_, puts));
   alone_ = true;
   file_.counters.pooled_requests += static_cast<std::int64_t>(puts.size());
   return true;

@@ -70,21 +70,24 @@ class KeepByRank final : public Keeper, public Holder {
   void keep_on_node();
   bool overdue() const;
   bool make_room() noexcept;
-  void keep();
+  void keep(std::int64_t runs);
   void clear_pool();
   Status write_pool();
   bool keep_independent(std::span<const Put> puts);
   Status write_or_flush(std::span<const Put> puts, Status mine, std::span<std::int64_t> agree_max,
                         bool flush);
-  Status flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, Status mine);
-  Status run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift);
+  Status flush_all(WindowUse& use, std::span<const Put> puts, Extent hull, int shift, std::int64_t runs,
+                   Status mine);
+  Status run_flush(WindowUse& use, std::span<const Put> puts, Status mine, Extent hull, int shift,
+                   std::int64_t runs);
 
   Pool pool_;
-  ExtentSet collective_;  // where kept collective calls put something, on any rank; the same on all ranks
-  bool alone_ = false;    // independent puts of this rank are in the pool
-  int calls_ = 0;         // collective calls that are kept
-  int not_kept_ = 0;      // so many collective calls more are not kept; the same on all ranks
-  int next_pause_ = 1;    // how many that will be after the next conflict
+  ExtentSet collective_;   // where kept collective calls put something, on any rank; the same on all ranks
+  bool alone_ = false;     // independent puts of this rank are in the pool
+  std::int64_t runs_ = 0;  // in the pool, by count_direct
+  int calls_ = 0;          // collective calls that are kept
+  int not_kept_ = 0;       // so many collective calls more are not kept; the same on all ranks
+  int next_pause_ = 1;     // how many that will be after the next conflict
   std::chrono::steady_clock::time_point since_;  // the oldest bytes in the pool
   MemoryClaim claim_;
 

@@ -40,7 +40,8 @@ std::byte* map(std::size_t size) {
   if (aligned > begin) ::munmap(at, aligned - begin);
   ::munmap(reinterpret_cast<void*>(aligned + size), begin + all - (aligned + size));
   auto* const memory = reinterpret_cast<std::byte*>(aligned);
-  if (size >= 2 * kHuge) ::madvise(memory, size, MADV_HUGEPAGE);
+  // Small files touch a few small pages at the beginning: a huge one costs 0.4 ms.
+  if (size >= 2 * kHuge) ::madvise(memory + kHuge, size - kHuge, MADV_HUGEPAGE);
   return memory;
 }
 
