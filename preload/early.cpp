@@ -2,6 +2,7 @@
 // that a program's first file would wait for. Whatever cannot be loaded now is tried, and told, at its first
 // use.
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,21 +37,33 @@ void map_pages(void* function) {
 #endif
 }
 
-void load_early(const char* function, const char* file, const char* prefix, const char* inside) {
+/// Null: the program is not linked with such a library.
+void* load_early(const char* function, const char* file, const char* prefix, const char* inside) {
   void* const address = dlsym(RTLD_NEXT, function);
-  if (address == nullptr) return;
+  if (address == nullptr) return nullptr;
   const Definition stock = definition_at(address);
-  if (!stock.handle() || (inside != nullptr && dlsym(stock.handle(), inside) != nullptr)) return;
+  if (!stock.handle() || (inside != nullptr && dlsym(stock.handle(), inside) != nullptr)) return nullptr;
   Reason reason;
   void* const driver = enabled(reason) ? load_driver(file, prefix, stock, reason) : nullptr;
   void* const known = driver != nullptr ? dlsym(driver, "forebay_write_out") : nullptr;
   if (known != nullptr) map_pages(known);
+  return address;
 }
 
 // Two lookups, in a program that has neither.
 [[gnu::constructor]] void load_drivers() {
-  load_early("ncmpio_inq_driver", "libforebay_pnetcdf.so", "libpnetcdf", "forebay_pnetcdf_inside");
-  load_early("H5Pset_fapl_mpio", "libforebay_hdf5.so", "libhdf5", nullptr);
+  const auto* const program = reinterpret_cast<const void*>(getauxval(AT_PHDR));
+  if (const void* pnetcdf =
+          load_early("ncmpio_inq_driver", "libforebay_pnetcdf.so", "libpnetcdf", "forebay_pnetcdf_inside")) {
+    know_definition("ncmpi_create", program);
+    know_definition("ncmpi_open", program);
+    know_definition("ncmpio_inq_driver", pnetcdf);
+  }
+  if (load_early("H5Pset_fapl_mpio", "libforebay_hdf5.so", "libhdf5", nullptr) != nullptr) {
+    know_definition("H5Pset_fapl_mpio", program);
+    know_definition("H5Fcreate", program);
+    know_definition("H5Fopen", program);
+  }
 }
 
 }  // namespace

@@ -147,14 +147,37 @@ class Objects {
   size_t room_ = 0;
 };
 
+/// Found before main.
+struct Known {
+  const char* name;
+  const void* caller;
+  void* address;
+  void* handle;
+};
+constexpr int most_known = 8;
+Known known[most_known];
+int known_count = 0;
+
 }  // namespace
 
 void Definition::close() {
-  if (handle_ != nullptr) dlclose(handle_);
+  if (handle_ != nullptr && !kept_) dlclose(handle_);
+}
+
+void know_definition(const char* name, const void* caller) {
+  if (known_count == most_known) return;
+  Definition found = find_definition(name, caller);
+  if (!found || !found.handle()) return;
+  known[known_count++] = {name, object_holding(caller).start, found.address(), found.keep()};
 }
 
 Definition find_definition(const char* name, const void* caller) {
-  if (void* handle = open_again(object_holding(caller))) {
+  const LoadedObject from = object_holding(caller);
+  for (int i = 0; i < known_count; ++i) {
+    if (known[i].caller == from.start && strcmp(known[i].name, name) == 0)
+      return {known[i].address, known[i].handle, true};
+  }
+  if (void* handle = open_again(from)) {
     void* address = dlsym(handle, name);
     if (address != nullptr && !is_own(address)) return {address, handle};
     dlclose(handle);

@@ -16,11 +16,13 @@ namespace forebay::preload {
 class Definition {
  public:
   Definition() = default;
-  Definition(void* address, void* handle) : address_(address), handle_(handle) {}
+  /// `kept`: the handle stays open, since others have it.
+  Definition(void* address, void* handle, bool kept = false)
+      : address_(address), handle_(handle), kept_(kept) {}
   ~Definition() { close(); }
   Definition(const Definition&) = delete;
   Definition& operator=(const Definition&) = delete;
-  Definition(Definition&& other) : address_(other.address_), handle_(other.handle_) {
+  Definition(Definition&& other) : address_(other.address_), handle_(other.handle_), kept_(other.kept_) {
     other.handle_ = nullptr;
   }
 
@@ -40,11 +42,15 @@ class Definition {
 
   void* address_ = nullptr;
   void* handle_ = nullptr;
+  bool kept_ = false;
 };
 
 /// The definition of `name` that the code at `caller` was linked with; the next one, or any, where that
 /// cannot be told. Never the shim's own.
 Definition find_definition(const char* name, const void* caller);
+
+/// Before main: finds it for all further calls from the object that holds `caller`, which is never unloaded.
+void know_definition(const char* name, const void* caller);
 
 /// The function at `address`, with a handle of the object that holds it.
 Definition definition_at(void* address);

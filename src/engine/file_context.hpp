@@ -35,7 +35,7 @@ struct FileContext {
   bool windowed = false;           ///< whether that has a window for this file's rounds, on all ranks
   bool synced = false;             ///< whether it has a sync point for this file, on all ranks
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
-  std::unique_ptr<Communicator> comm;
+  std::shared_ptr<const Communicator> comm;
   StoredFile file;
   Storage* storage = nullptr;  ///< the file's, while it is open
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};

@@ -72,6 +72,9 @@ class NodeSet {
   NodeSet& operator=(const NodeSet&) = delete;
 
   const Communicator& comm() const { return *comm_; }
+  std::shared_ptr<const Communicator> shared_comm() const { return comm_; }
+  /// Whether its files are used by one thread, in an order that all ranks have.
+  bool serves_one_thread() const { return count_of_sync_points_ == 1; }
   const Topology& topology() const { return topology_; }
 
   /// Collective, once. Code::no_shared_memory on every rank if any node has none.

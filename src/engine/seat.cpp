@@ -18,7 +18,7 @@ struct ListedSet {
   static constexpr int kPlaces = 16;
   struct Place {
     bool taken = false;
-    std::unique_ptr<Communicator> comm;
+    std::shared_ptr<const Communicator> comm;
   };
 
   ListedSet(std::shared_ptr<NodeSet> set_of_it, const SetWish& wish_of_it, std::int64_t id_of_it)
@@ -188,8 +188,9 @@ NodeWindow* Seat::sync_point() const {
   return place_ < 0 ? nullptr : sync->points[static_cast<std::size_t>(place_)].get();
 }
 
-std::unique_ptr<Communicator> Seat::take_comm(const Communicator& ranks) {
-  std::unique_ptr<Communicator> own;
+std::shared_ptr<const Communicator> Seat::take_comm(const Communicator& ranks) {
+  if (set_->serves_one_thread()) return set_->shared_comm();
+  std::shared_ptr<const Communicator> own;
   if (place_ >= 0) {
     const std::lock_guard lock(List::instance().mutex);
     own = std::move(listed_->places[place_].comm);
@@ -197,8 +198,8 @@ std::unique_ptr<Communicator> Seat::take_comm(const Communicator& ranks) {
   return own ? std::move(own) : ranks.duplicate();
 }
 
-void Seat::leave_comm(std::unique_ptr<Communicator> comm) {
-  if (place_ < 0) return;
+void Seat::leave_comm(std::shared_ptr<const Communicator> comm) {
+  if (place_ < 0 || set_->serves_one_thread()) return;
   const std::lock_guard lock(List::instance().mutex);
   std::swap(listed_->places[place_].comm, comm);
 }

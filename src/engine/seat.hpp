@@ -44,9 +44,10 @@ class Seat {
   /// Where the ranks of this file meet on one node; null: by messages alone.
   NodeWindow* sync_point() const;
 
-  /// A communicator of this file's own: one that a closed file has left, or a new one. Collective.
-  std::unique_ptr<Communicator> take_comm(const Communicator& ranks);
-  void leave_comm(std::unique_ptr<Communicator> comm);
+  /// Collective: the set's communicator, where no other thread can come with another file of it; else one of
+  /// this file's own, which a closed file has left, or a new one.
+  std::shared_ptr<const Communicator> take_comm(const Communicator& ranks);
+  void leave_comm(std::shared_ptr<const Communicator> comm);
 
   /// For this moment, of rank 0's list: no other file uses the set.
   bool sole_user() const;

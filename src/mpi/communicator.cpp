@@ -275,6 +275,7 @@ bool Communicator::same_ranks(const forebay::Communicator& other) const {
 }
 
 bool Communicator::is_on_one_node() const {
+  if (size() == 1) return true;
   if (!world_works() || !world_is_on_this_machine()) return false;
   const std::vector<int> ranks = ranks_in_world(comm_);
   return std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
