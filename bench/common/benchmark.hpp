@@ -46,7 +46,8 @@ class Benchmark {
   void check_reports(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
                      const Launch& launch);
   Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
-                      bool plain) const;
+                      bool timed) const;
+  bool is_alone(const std::vector<std::string>& rows) const;
   std::string file(const std::string& row, const std::string& tag) const;
   void keep_sample(const Peer& peer, const nlohmann::json& said);
   void check_reference() const;

@@ -26,7 +26,8 @@ Command peer_command(const Peer& peer, const PeerLaunch& launch, const Scratch& 
     command.words.insert(command.words.end(), words.begin(), words.end());
   };
   if (peer.kind == Kind::Forebay) {
-    add({launch.forebay, "run", "--stats", launch.stats});
+    add({launch.forebay, "run"});
+    if (!launch.stats.empty()) add({"--stats", launch.stats});
     if (!peer.mode.empty()) add({"--mode", peer.mode});
     if (!launch.hints.empty()) add({"--hints", launch.hints});
   }

@@ -15,7 +15,7 @@ struct PeerLaunch {
   int ranks = 1;
   std::string forebay, writer;  // the programs
   std::string hints;            // more of them for runs under Forebay, k=v;k=v
-  std::string stats;            // where Forebay's report goes
+  std::string stats;            // where Forebay's report goes; "": nowhere
 };
 
 // The launcher, `forebay run` where the peer is Forebay's, the writer, and what of its options the peer
