@@ -1,5 +1,5 @@
 // Whether another process on this machine is at some point, without a message to it: a name that lasts as
-// long as somebody holds it. For what has to be said before the ranks of a job have met.
+// long as somebody holds it. For what has to be said before the ranks of a job have a communicator of ours.
 #pragma once
 
 #include <string>

@@ -77,7 +77,8 @@ FetchRun::FetchRun(const Flush& flush, std::span<const Get> gets, std::int64_t g
 
 FetchRun::~FetchRun() = default;
 
-// A rank that cannot go on gives up its part, never its place: the others count on meeting it in every round.
+// A rank that cannot go on gives up its part, never its place: the others wait for it in the barrier of every
+// round.
 template <class Work>
 void FetchRun::attempt(Work&& work) {
   try {

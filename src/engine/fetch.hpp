@@ -26,7 +26,7 @@ class FetchRun {
 
   /// `hull`: all that any rank wants lies there, and begins at its beginning. Between nodes all runs of all
   /// ranks, and all stripes, begin and end on multiples of 1 << shift. Both agreed by all ranks, which also
-  /// have to meet before anybody uses the window again.
+  /// need a barrier before anybody uses the window again.
   void begin(Extent hull, int shift);
   /// The first way: on one node.
   void begin_whole(Extent hull);

@@ -150,7 +150,8 @@ FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
 
 FlushRun::~FlushRun() = default;
 
-// A rank without memory gives up its part, never its place: the others count on meeting it in every round.
+// A rank without memory gives up its part, never its place: the others wait for it in the barrier of every
+// round.
 template <class Work>
 void FlushRun::attempt(Work&& work) {
   try {

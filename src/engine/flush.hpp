@@ -1,4 +1,4 @@
-// The rounds of a collective flush: scatter into the node's window, meet, exchange between nodes, write.
+// The rounds of a collective flush: scatter into the node's window, barrier, exchange between nodes, write.
 // Knows no MPI.
 #pragma once
 
@@ -44,7 +44,8 @@ struct Flush {
   const OpenMark* mark = nullptr;  ///< while this says so; null: always
 };
 
-/// Moves all puts to the file, in rounds. Between two flushes over one window all its ranks must have met.
+/// Moves all puts to the file, in rounds. Between two flushes over one window lies a barrier of all its
+/// ranks.
 ///
 /// The first round may be scattered on a guess of where it begins, before the ranks agree on that: where all
 /// guessed the same, it stands; else everybody begins again.

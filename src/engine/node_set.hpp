@@ -21,7 +21,7 @@
 
 namespace forebay {
 
-/// Where the ranks of a node meet: for each file that may be used in a thread of its own a sync point, and
+/// Of the ranks of a node: for each file that may be used in a thread of its own a sync point, and
 /// whose turn it is to have the window.
 struct SyncPoints {
   NodeMemory memory;

@@ -41,7 +41,7 @@ class Seat {
   std::shared_ptr<NodeSet> shared_set() const { return set_; }
   bool empty() const { return set_ == nullptr; }
   std::uint32_t user() const { return user_; }
-  /// Where the ranks of this file meet on one node; null: by messages alone.
+  /// Of this file, on one node; null: its ranks have messages alone.
   NodeWindow* sync_point() const;
 
   /// Collective: the set's communicator, where no other thread can come with another file of it; else one of

@@ -28,7 +28,7 @@ struct Holders {
   }
 
   // Ranks may have opened their files in different orders.
-  void meet() noexcept {
+  void reduce() noexcept {
     for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->begin_reduction();
     for (Holder* holder = first.load(); holder != nullptr; holder = holder->next_) holder->end_reduction();
   }
@@ -151,7 +151,7 @@ void watch(Holder& holder) {
     ::at_quick_exit([] { write_out_and_go_on({.in_signal = true}); });
     before_runtime_ends([] {
       write_out_and_go_on({.orderly = true});
-      if (::getpid() == process) holders.meet();
+      if (::getpid() == process) holders.reduce();
     });
   }
   process = ::getpid();

@@ -1,6 +1,6 @@
-// The window of a node: memory that all its ranks see, in which a round's pieces meet before they go to the
-// file or to other nodes. Plain memory and C++ atomics: it runs over shared memory between processes and over
-// heap memory between threads.
+// The window of a node: memory that all its ranks see, in which a round's pieces come together before they go
+// to the file or to other nodes. Plain memory and C++ atomics: it runs over shared memory between processes
+// and over heap memory between threads.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@ namespace forebay {
 
 /// One rank's (or thread's) view of the window. All ranks call the collective functions in the same order.
 ///
-/// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and meets
-/// the others in next_round(). Then owners read the buffer while everyone may scatter the next round into the
-/// other buffer: two rounds later the same buffer is used again, and the barrier in between keeps the owner
-/// ahead.
+/// A round: every rank scatters its runs into buffer `parity`, publishes where its next piece lies, and waits
+/// for the others in next_round(). Then owners read the buffer while everyone may scatter the next round into
+/// the other buffer: two rounds later the same buffer is used again, and the barrier in between keeps the
+/// owner ahead.
 class NodeWindow {
  public:
-  /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`. 0: for meetings alone, barrier()
+  /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`. 0: a sync point, for barrier()
   /// and agree().
   static std::size_t bytes_needed(int ranks, std::int64_t round_bytes);
 
@@ -72,7 +72,8 @@ class NodeWindow {
   /// than the window's. What both scattered would meet in the buffer.
   bool claim(std::uint64_t sequence, std::int64_t round);
 
-  // Independent writes of a file whose ranks meet here. Those that complete blocks are filling, others pass:
+  // Independent writes of a file whose sync point this is. Those that complete blocks are filling, others
+  // pass:
 
   /// True: somebody is filling, and has to be waited for before anything is written.
   bool begin_bypass() {
@@ -94,7 +95,7 @@ class NodeWindow {
   /// For whoever waits for one aggregator instead of for all ranks: aggregator `a` of the node (one rank is,
   /// always the same) says that its part of flush `sequence` is done, with a failure's code, or 0.
   void finish(int a, std::uint64_t sequence, int code);
-  /// Waits for that, and returns the code. Every rank of the node has to meet the others after this before
+  /// Waits for that, and returns the code. A barrier of the node has to follow before
   /// the aggregator may finish another flush.
   int await_finish(int a, std::uint64_t sequence);
 

@@ -1,4 +1,4 @@
-// Every operation is one exchange: each rank shows the others an address, all meet, read, and meet again.
+// Every operation is one exchange: each rank shows the others an address, between two barriers all read.
 #include "ranks/threads.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Group {
   const Member& member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   bool same(const Group& other) const { return members_ == other.members_; }
 
-  void meet() {
+  void barrier() {
     std::unique_lock lock(mutex_);
     const unsigned long generation = generation_;
     if (++arrived_ == members_.size()) {
@@ -45,10 +45,10 @@ class Group {
   template <class T, class Read>
   void exchange(int rank, const T& mine, Read&& read) {
     shown_[static_cast<std::size_t>(rank)] = &mine;
-    meet();
+    barrier();
     for (std::size_t r = 0; r < shown_.size(); ++r)
       read(static_cast<int>(r), *static_cast<const T*>(shown_[r]));
-    meet();
+    barrier();
   }
 
  private:
@@ -122,7 +122,7 @@ class ThreadCommunicator final : public Communicator {
     });
     return true;
   }
-  void barrier() const override { group_->meet(); }
+  void barrier() const override { group_->barrier(); }
   void gather(const void* mine, std::size_t bytes, void* all, int root) const override {
     group_->exchange(rank(), mine, [&](int other, const void* const& theirs) {
       if (root < 0 || root == rank())
