@@ -23,6 +23,7 @@ enum class FillHoles { automatic, enable, disable };
 struct Settings {
 #define SETTING(type, member, value, ...) type member = value;
 #include "base/settings.def"
+  bool one_node = false;  ///< no hint: all ranks that agreed on these are on one
 };
 
 /// How the values of one setting on the ranks of a file relate.

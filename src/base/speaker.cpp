@@ -29,13 +29,16 @@ std::span<const char* const> rank_variables() {
   return names;
 }
 
-bool first_by_launcher() {
+std::string rank_by_launcher() {
   for (const char* name : rank_variables()) {
-    const std::string rank = from_environment(name);
-    if (rank.empty()) continue;
-    return rank == "0" || has_word(from_environment("OMPI_FIRST_RANKS"), rank);
+    if (std::string rank = from_environment(name); !rank.empty()) return rank;
   }
-  return true;
+  return {};
+}
+
+bool first_by_launcher() {
+  const std::string rank = rank_by_launcher();
+  return rank.empty() || rank == "0" || has_word(from_environment("OMPI_FIRST_RANKS"), rank);
 }
 
 bool speaks_for(int rank, int ranks) {

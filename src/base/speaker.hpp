@@ -2,12 +2,15 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 namespace forebay {
 
 /// The variables in which launchers tell a process its rank, the most telling first. The preloaded shim,
 /// which cannot have this, looks at the same ones (preload/say.cpp).
 std::span<const char* const> rank_variables();
+/// This process's, by the first of them that is set; "": none is.
+std::string rank_by_launcher();
 
 /// Whether a launcher says that this is the first rank, or, of a job of several programs, that of its own; or
 /// nothing at all.

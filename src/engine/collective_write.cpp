@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/section.hpp"
 #include "engine/file_context.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
@@ -43,6 +44,7 @@ Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, s
   file.direct_runs += all_runs;
   try {
     const StageTimer timer(file.counters, Stage::write);
+    const Section section;  // the requests may be kept ones
     mine.update(file.write_now(puts));
   } catch (const std::bad_alloc&) {
     mine.update(file.no_memory("for a collective write to "));

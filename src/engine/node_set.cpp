@@ -16,9 +16,10 @@ std::int64_t claim_of_window(const Topology& t, std::int64_t round_bytes) {
 
 }  // namespace
 
-NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points, bool one_node)
+NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points)
     : comm_(ranks.duplicate()),
-      topology_(make_topology(comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners, one_node)),
+      topology_(
+          make_topology(comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners, wish.one_node)),
       count_of_sync_points_(sync_points) {}
 
 Status NodeSet::make_sync_points() {

@@ -59,15 +59,15 @@ struct SetWish {
   int ranks_per_node = 0;
   int aggregators_per_node = 0;
   int owners = 0;
+  bool one_node = false;  // all ranks are, without a wish
   bool operator==(const SetWish&) const = default;
 };
 
 /// Used by one thread at a time where it says "collective": by the file that holds it (engine/seat.hpp).
 class NodeSet {
  public:
-  /// Collective. `sync_points`: how many files may use it in threads of their own. `one_node`: all ranks know
-  /// that they are on one.
-  NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points, bool one_node);
+  /// Collective. `sync_points`: how many files may use it in threads of their own.
+  NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points);
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 

@@ -72,11 +72,12 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   const bool first = ranks.rank() == 0;
   constexpr std::size_t most_least = 16;
   assert(least.size() <= most_least);
-  std::array<std::int64_t, 1 + most_least + agreed_settings + 1> values{};
+  std::array<std::int64_t, 2 + most_least + agreed_settings + 1> values{};
   std::size_t n = 0;
   // One reduction to the least, to which rank 0 alone gives settings.
   const auto add = [&](std::int64_t value) { values[n++] = value; };
   add(mine.ok() ? 1 : 0);
+  add(ranks.is_on_one_node() ? 1 : 0);
   for (const std::int64_t value : least) add(value);
   const std::size_t begin = n;
   for_each_agreed(settings, add);
@@ -84,7 +85,8 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
   if (!ranks.reduce({values.data(), n}, Communicator::Op::minimum))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
-  n = 1;
+  settings.one_node = values[1] != 0;
+  n = 2;
   for (std::int64_t& value : least) value = values[n++];
   if (values[0] == 0) return spread_failure(ranks, mine);
   for_each_agreed(settings, [&](std::int64_t& number) { number = values[n++]; });

@@ -106,7 +106,6 @@ SetChoice Seat::choose(const Communicator& ranks, const SetWish& wish, bool fres
   v[SetChoice::kFresh] = list.next_id++;
   v[SetChoice::kSet] = -1;
   v[SetChoice::kSyncPoints] = ranks.threads_are_free() ? ListedSet::kPlaces : 1;
-  v[SetChoice::kOneNode] = ranks.is_on_one_node() ? 1 : 0;
   if (fresh) return choice;
   ListedSet* best = nullptr;
   for (const auto& one : list.sets) {
@@ -134,8 +133,7 @@ Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choi
   List& list = List::instance();
   const std::int64_t id = choice.values[SetChoice::kSet];
   if (id < 0) {
-    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kSyncPoints]),
-                                     choice.values[SetChoice::kOneNode] != 0);
+    set_ = std::make_shared<NodeSet>(ranks, wish, static_cast<int>(choice.values[SetChoice::kSyncPoints]));
     listed_ = std::make_shared<ListedSet>(set_, wish, choice.values[SetChoice::kFresh]);
     listed_->users = 1;
     listed_->held = true;

@@ -16,7 +16,7 @@ struct ListedSet;
 
 /// What rank 0 chose: to be sent to the other ranks of the file.
 struct SetChoice {
-  enum : std::size_t { kSet, kFresh, kPlace, kUser, kSyncPoints, kOneNode, kCount };
+  enum : std::size_t { kSet, kFresh, kPlace, kUser, kSyncPoints, kCount };
   std::array<std::int64_t, kCount> values{};
 };
 

@@ -65,7 +65,7 @@ Status WindowUse::settle() {
 }
 
 SetWish FileContext::wish() const {
-  return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators};
+  return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators, settings.one_node};
 }
 
 void FileContext::take(Seat next) {

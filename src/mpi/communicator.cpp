@@ -13,6 +13,7 @@
 
 #include "base/presence.hpp"
 #include "base/runtime.hpp"
+#include "base/speaker.hpp"
 #include "base/status.hpp"
 #include "base/waiting.hpp"
 #include "mpi/rail.hpp"
@@ -35,9 +36,10 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
   return in_world;
 }
 
-/// By what the launcher says.
+/// By what the launcher says, unless that was another launcher, which did not start these ranks.
 bool world_is_on_this_machine() {
-  static const bool is = processes_here() == mpi::size(MPI_COMM_WORLD);
+  static const bool is = processes_here() == mpi::size(MPI_COMM_WORLD) &&
+                         rank_by_launcher() == std::to_string(mpi::rank(MPI_COMM_WORLD));
   return is;
 }
 

@@ -67,7 +67,7 @@ class Communicator {
   // Not collective:
 
   virtual bool same_ranks(const Communicator& other) const = 0;
-  /// Whether this rank knows, without asking, that all of them share memory.
+  /// Whether this rank believes, without asking, that all of them share memory. True where all do.
   virtual bool is_on_one_node() const { return false; }
   /// Whether they are threads of one process, so that a node's memory may be its heap.
   virtual bool shares_heap() const { return false; }
