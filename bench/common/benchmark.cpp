@@ -80,8 +80,8 @@ std::string Benchmark::file(const std::string& row, const std::string& tag) cons
 
 // Nobody pays for a report who did not ask for one: where the whole life of a file is timed, only the launch
 // that weighs memory writes it.
-bool Benchmark::is_alone(const std::vector<std::string>& rows) const {
-  return rows.size() == 1 && find_row(subject_.rows, rows[0]).alone;
+bool Benchmark::times_all(const std::vector<std::string>& rows) const {
+  return rows.size() == 1 && find_row(subject_.rows, rows[0]).whole;
 }
 
 Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
@@ -89,7 +89,7 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   Command command =
       peer_command(peer,
                    {options_.launcher, options_.ranks, options_.forebay, options_.writer, options_.hints,
-                    timed && is_alone(rows) ? "" : scratch_->file(tag + ".stats.json")},
+                    timed && times_all(rows) ? "" : scratch_->file(tag + ".stats.json")},
                    *scratch_);
   const auto add = [&](const std::vector<std::string>& words) {
     command.words.insert(command.words.end(), words.begin(), words.end());
@@ -132,7 +132,7 @@ void Benchmark::launch(const Peer& peer, int repetition) {
   // Each of the reference's by itself, too: ROMIO may leave in gaps that nobody puts what its memory held of
   // a row before.
   const auto by_itself = [&](const std::string& row) {
-    return peer.kind == Kind::Reference || is_alone({row});
+    return peer.kind == Kind::Reference || find_row(subject_.rows, row).alone;
   };
   const auto others = std::stable_partition(rows.begin(), rows.end(), by_itself);
   for (auto row = rows.begin(); row != others; ++row) launch(peer, repetition, {*row});
@@ -157,7 +157,7 @@ void Benchmark::launch(const Peer& peer, int repetition, const std::vector<std::
     throw;
   }
   fmt::print(stderr, "{:.1f} s\n", launch.seconds());
-  if (!is_alone(rows)) check_reports(peer, rows, tag, launch);
+  if (!times_all(rows)) check_reports(peer, rows, tag, launch);
   keep_sample(peer, said);
   if (peer.kind != Kind::Reference && !subject_.reads) {
     check_files(peer, rows, tag);

@@ -47,7 +47,7 @@ class Benchmark {
                      const Launch& launch);
   Command command_for(const Peer& peer, const std::vector<std::string>& rows, const std::string& tag,
                       bool timed) const;
-  bool is_alone(const std::vector<std::string>& rows) const;
+  bool times_all(const std::vector<std::string>& rows) const;
   std::string file(const std::string& row, const std::string& tag) const;
   void keep_sample(const Peer& peer, const nlohmann::json& said);
   void check_reference() const;

@@ -16,6 +16,7 @@ struct RowInfo {
   std::string_view name, title;
   bool quick;          // among those that --quick runs
   bool alone = false;  // has a launch of its own, as a program that writes one file
+  bool whole = false;  // timed from create, as from_create does
 };
 
 // Throws std::runtime_error where there is none of that name.

@@ -18,7 +18,7 @@ constexpr RowInfo rows[] = {
     {"small-independent", "64 to 1000 bytes a call, interleaved, always independent", true},
     {"independent", "strided hyperslabs, interleaved, more than commit mode keeps, always independent", true},
     {"gaps", "small strided hyperslabs with a gap between the ranks that nobody writes", true},
-    {"open-close", "one write of 2 KiB a rank, as a program: timed from create to close", false, true},
+    {"open-close", "one write of 2 KiB a rank, as a program: timed from create to close", false, true, true},
 };
 
 }  // namespace

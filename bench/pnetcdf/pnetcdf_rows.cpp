@@ -18,10 +18,10 @@ constexpr RowInfo rows[] = {
     {"small-waits", "4 fields a call: small wait_alls one after another", true},
     {"independent", "independent put_vars, cyclic over the ranks, more than commit mode keeps", true},
     {"gaps", "small put_vars_alls, cyclic, with a gap between the ranks that nobody puts", true},
-    {"open-close", "one put of 1 KiB a rank, as a program: timed from create to close", false, true},
-    {"reopen", "LAMMPS-like: 4-byte pieces and some long ones, opened and closed for each frame", false,
+    {"open-close", "one put of 1 KiB a rank, as a program: timed from create to close", false, true, true},
+    {"reopen", "LAMMPS-like: 4-byte pieces and some long ones, opened and closed for each frame", false, true,
      true},
-    {"reopen-cyclic", "the same, atoms cyclic over the ranks", false, true},
+    {"reopen-cyclic", "the same, atoms cyclic over the ranks", false, true, true},
 };
 
 }  // namespace
