@@ -73,8 +73,9 @@ class NodeSet {
 
   const Communicator& comm() const { return *comm_; }
   std::shared_ptr<const Communicator> shared_comm() const { return comm_; }
-  /// Whether its files are used by one thread, in an order that all ranks have.
-  bool serves_one_thread() const { return count_of_sync_points_ == 1; }
+  /// Whether its files are used by one thread, in an order that all ranks have, and on one node: between
+  /// nodes the end of the process reduces for each file, in any order.
+  bool shares_comm() const { return count_of_sync_points_ == 1 && topology_.nodes == 1; }
   const Topology& topology() const { return topology_; }
 
   /// Collective, once. Code::no_shared_memory on every rank if any node has none.

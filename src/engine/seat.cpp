@@ -187,7 +187,7 @@ NodeWindow* Seat::sync_point() const {
 }
 
 std::shared_ptr<const Communicator> Seat::take_comm(const Communicator& ranks) {
-  if (set_->serves_one_thread()) return set_->shared_comm();
+  if (set_->shares_comm()) return set_->shared_comm();
   std::shared_ptr<const Communicator> own;
   if (place_ >= 0) {
     const std::lock_guard lock(List::instance().mutex);
@@ -197,7 +197,7 @@ std::shared_ptr<const Communicator> Seat::take_comm(const Communicator& ranks) {
 }
 
 void Seat::leave_comm(std::shared_ptr<const Communicator> comm) {
-  if (place_ < 0 || set_->serves_one_thread()) return;
+  if (place_ < 0 || set_->shares_comm()) return;
   const std::lock_guard lock(List::instance().mutex);
   std::swap(listed_->places[place_].comm, comm);
 }
