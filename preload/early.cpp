@@ -64,6 +64,7 @@ void* load_early(const char* function, const char* file, const char* prefix, con
     know_definition("H5Fcreate", program);
     know_definition("H5Fopen", program);
   }
+  (void)dlerror();  // what was not found is no error of the program's
 }
 
 }  // namespace

@@ -21,8 +21,8 @@
 
 namespace forebay {
 
-/// Of the ranks of a node: for each file that may be used in a thread of its own a sync point, and
-/// whose turn it is to have the window.
+/// Of the ranks of a node: a sync point for each file that may be used in a thread of its own, and the lease,
+/// which says whose turn it is to have the window.
 struct SyncPoints {
   NodeMemory memory;
   std::unique_ptr<NodeLease> lease;
@@ -30,7 +30,7 @@ struct SyncPoints {
 };
 
 /// A window for rounds of at most one size, and this rank's working memory for it. Files have it by turns,
-/// each for a call of its ranks: NodeSet::lease.
+/// each for a call of its ranks: SyncPoints::lease.
 struct Window {
   NodeMemory memory;
   std::unique_ptr<NodeWindow> view;
