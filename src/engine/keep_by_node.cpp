@@ -54,7 +54,9 @@ KeepByNode::KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory,
       memory_(std::move(memory)),
       segments_(memory_->memory.at, memory_->segment_bytes, count, file.nodes->topology().local_ranks,
                 file.nodes->topology().local_rank),
-      writer_(writer != nullptr ? *writer : *this) {}
+      writer_(writer != nullptr ? *writer : *this),
+      several_(file.nodes->topology().nodes > 1),
+      first_of_node_(file.nodes->topology().local_rank == 0) {}
 
 std::int64_t KeepByNode::least_share(int ranks) {
   const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments, ranks);
@@ -110,8 +112,7 @@ KeepByNode::~KeepByNode() {
 }
 
 std::shared_ptr<SegmentMemory> KeepByNode::close() {
-  if (file_.nodes->topology().local_rank == 0)
-    file_.counters.segment_bytes = static_cast<std::int64_t>(memory_->bytes);
+  if (first_of_node_) file_.counters.segment_bytes = static_cast<std::int64_t>(memory_->bytes);
   return memory_stays_ ? memory_ : nullptr;
 }
 
@@ -131,14 +132,13 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
 
   // On several nodes what all wrote together is in the file when they return: HDF5 reads it back, each rank
   // by itself, where a dataset shrinks or is copied.
-  const bool several = f.nodes->topology().nodes > 1;
-  if (several && agreed[kept] != 0) {
+  if (several_ && agreed[kept] != 0) {
     if (Status older = flush_kept(); !older.ok()) return older;
   }
 
   // All have entered: what is put now comes after whatever they did before. And all leave together, so that
   // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
-  if (!several && agreed[well] && agreed[small]) {
+  if (!several_ && agreed[well] && agreed[small]) {
     ++f.counters.pooled_calls;
     f.counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
@@ -226,7 +226,7 @@ Status KeepByNode::begin_direct_writes(bool collective) {
 }
 
 void KeepByNode::space_freed() {
-  if (file_.nodes->topology().nodes == 1 || paused_) return;
+  if (!several_ || paused_) return;
   const CollectiveCall call(file_.about("deletion"));
   barrier_around_read();
   paused_ = true;
@@ -248,7 +248,7 @@ Status KeepByNode::flush() {
 Status KeepByNode::flush_kept() {
   FileContext& f = file_;
   Status status;
-  if (f.nodes->topology().nodes == 1) {
+  if (!several_) {
     {
       const StageTimer timer(f.counters, Stage::write);
       status = segments_.drain_share();

@@ -70,6 +70,9 @@ class KeepByNode final : public Keeper, public Holder {
   std::shared_ptr<SegmentMemory> memory_;
   NodeSegments segments_;
   Holder& writer_;
+  // Of the segments: a file whose window finds no memory goes on with other nodes.
+  const bool several_;
+  const bool first_of_node_;
   std::int64_t most_ = 0;  // of a rank in a collective call
   bool watching_ = false;
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed

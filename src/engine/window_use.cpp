@@ -69,8 +69,12 @@ SetWish FileContext::wish() const {
 }
 
 void FileContext::take(Seat next) {
+  // It refers to what the ranks share there.
+  const bool given = given_away.has_value();
+  given_away.reset();
   seat = std::move(next);
   nodes = seat.shared_set();
+  if (given) given_away.emplace(gate(), file.descriptor());
 }
 
 // First to one that waits, or to a set that has none yet: mostly this file's own, at its first flush that
@@ -102,13 +106,7 @@ Status FileContext::move_to_window(Window*& out) {
     const bool mine =
         window != nullptr && set.sync_points()->lease->enter(moves ? next.user() : seat.user(), nullptr);
     if (comm->all(mine)) {
-      if (moves) {
-        // It refers to what the ranks share there.
-        const bool given = given_away.has_value();
-        given_away.reset();
-        take(std::move(next));
-        if (given) given_away.emplace(gate(), file.descriptor());
-      }
+      if (moves) take(std::move(next));
       seat.let_go();
       windowed = synced = true;
       out = window;
