@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
@@ -352,6 +353,40 @@ void no_shared_memory() {
   CHECK_OK(file->close());
 }
 
+// It was there at the open, and is gone at the first call that needs a window.
+void shared_memory_goes() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (const char* hints : {"", "forebay_mode=commit"}) {
+    for (const Keeping keeping : {Keeping::by_rank, Keeping::by_node}) {
+      fresh("cases.dat");
+      auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints, nullptr, keeping, true);
+      CHECK(file->nodes() == 1);
+      if (rank == 0) {
+        std::ofstream filler("/dev/shm/filler", std::ios::binary);
+        const std::string block(4096, 'x');
+        while (filler.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+        }
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      // Large calls, which nobody keeps, and small ones.
+      for (unsigned i = 0; i < 3; ++i) CHECK_OK(put_interleaved(*file, i * 2500000, 3000000, 12, i));
+      CHECK(file->nodes() == file->ranks());
+      CHECK_OK(put_interleaved(*file, 0, 60000, 12, 9));
+      CHECK_OK(file->sync());
+      CHECK(holds_interleaved(*file, 0, 60000, 9));
+      CHECK(holds_interleaved(*file, 5000000, 3000000, 2));
+      CHECK_OK(put_interleaved(*file, 0, 60000, 12, 8));
+      CHECK_OK(file->close());
+      if (rank == 0) std::remove("/dev/shm/filler");
+      auto again = open_file(MPI_COMM_WORLD, "cases.dat", "");
+      CHECK(holds_interleaved(*again, 0, 60000, 8));
+      CHECK(holds_interleaved(*again, 5000000, 3000000, 2));
+      CHECK_OK(again->close());
+    }
+  }
+}
+
 // Small rounds, and all ranks of the node together.
 void little_shared_memory() {
   shapes("");
@@ -369,6 +404,8 @@ int main(int argc, char** argv) {
       part("full disk", [&] { full_disk(argv[2]); });
     } else if (argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0) {
       part("no shared memory", no_shared_memory);
+    } else if (argc == 2 && std::strcmp(argv[1], "--shared-memory-goes") == 0) {
+      part("shared memory goes", shared_memory_goes);
     } else if (argc == 2 && std::strcmp(argv[1], "--little-shared-memory") == 0) {
       part("little shared memory", little_shared_memory);
     } else if (argc == 2 && std::strcmp(argv[1], "--past-two-gib") == 0) {

@@ -18,5 +18,7 @@ export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 "$mpiexec" -n 4 "$program" --no-shared-memory || exit 1
 mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$memory" --sixty-files || exit 1
+mount -t tmpfs -o size=24m tmpfs /dev/shm || exit 77
+timeout 60 "$mpiexec" -n 4 "$program" --shared-memory-goes || exit 1
 mount -t tmpfs -o size=2m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$program" --little-shared-memory || exit 1
