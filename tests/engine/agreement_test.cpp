@@ -36,6 +36,8 @@ TEST(Agreement, GivesEachValueAsItWasNamed) {
   Agreement::Minimum begin{}, least{};
   Agreement::Maximum end{}, greatest{};
   Agreement::All well{}, keep{};
+  Agreement::Any some{}, none{};
+  Agreement::Same equal{}, unequal{};
   for (std::size_t r = 0; r < kRanks; ++r) {
     Agreement& a = ranks[r];
     begin = a.minimum(begins[r]);
@@ -43,6 +45,10 @@ TEST(Agreement, GivesEachValueAsItWasNamed) {
     well = a.all(true);
     a.maxima(callers[r]);
     keep = a.all(r != 1);
+    some = a.any(r == 2);
+    none = a.any(false);
+    equal = a.same(-3);
+    unequal = a.same(static_cast<std::int64_t>(r));
     least = a.minimum(bounds[r]);
     greatest = a.maximum(bounds[r]);
     a.sum(static_cast<std::int64_t>(10 * (r + 1)));
@@ -53,6 +59,10 @@ TEST(Agreement, GivesEachValueAsItWasNamed) {
     EXPECT_EQ(ranks[r][end], 90);
     EXPECT_TRUE(ranks[r][well]);
     EXPECT_FALSE(ranks[r][keep]);
+    EXPECT_TRUE(ranks[r][some]);
+    EXPECT_FALSE(ranks[r][none]);
+    EXPECT_TRUE(ranks[r][equal]);
+    EXPECT_FALSE(ranks[r][unequal]);
     EXPECT_EQ(ranks[r][least], kLeast);
     EXPECT_EQ(ranks[r][greatest], kMost);
     EXPECT_EQ(ranks[r].sum(), 60);

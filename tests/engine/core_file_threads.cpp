@@ -127,8 +127,10 @@ class Program {
     Piecewise all;
     const std::uint64_t density = 1 + draw(4);
     const std::int64_t begin = static_cast<std::int64_t>(draw(kFile / 2)) / kGrain * kGrain;
-    const std::int64_t end =
-        std::min<std::int64_t>(kFile, begin + 64 + static_cast<std::int64_t>(draw(kFile)));
+    // A file's first few pieces need no window.
+    const std::int64_t most = draw(3) == 0 ? 4 * kGrain : kFile;
+    const std::int64_t end = std::min<std::int64_t>(
+        kFile, begin + 64 + static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(most))));
     const std::uint64_t shift = own ? 0 : draw(static_cast<std::uint64_t>(comm_.size()));
     for (std::int64_t at = begin; at < end; at += kGrain) {
       const bool there = draw(density) == 0;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/presence.hpp"
 #include "engine_case_tools.hpp"
 #include "request/strided.hpp"
 
@@ -353,6 +355,17 @@ void no_shared_memory() {
   CHECK_OK(file->close());
 }
 
+// Whether ranks believe what a launcher says of their machine: not one that started others.
+void launched(bool by_another) {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", "");
+  if (processes_here() > 0) CHECK(file->settings().one_node == (!by_another || file->ranks() == 1));
+  CHECK(file->nodes() == 1);
+  CHECK_OK(put_interleaved(*file, 0, 100000, 12, 3));
+  CHECK(holds_interleaved(*file, 0, 100000, 3));
+  CHECK_OK(file->close());
+}
+
 // It was there at the open, and is gone at the first call that needs a window.
 void shared_memory_goes() {
   int rank = 0;
@@ -399,11 +412,15 @@ void little_shared_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool by_another = argc == 2 && std::strcmp(argv[1], "--other-launcher") == 0;
+  if (by_another) ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);  // as a shell hands on what it was started with
   return run_parts(argc, argv, [&] {
     if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
       part("full disk", [&] { full_disk(argv[2]); });
     } else if (argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0) {
       part("no shared memory", no_shared_memory);
+    } else if (by_another) {
+      part("another launcher's words", [] { launched(true); });
     } else if (argc == 2 && std::strcmp(argv[1], "--shared-memory-goes") == 0) {
       part("shared memory goes", shared_memory_goes);
     } else if (argc == 2 && std::strcmp(argv[1], "--little-shared-memory") == 0) {
@@ -413,6 +430,7 @@ int main(int argc, char** argv) {
       part("past 2 GiB, POSIX", [] { past_two_gib("posix"); });
     } else {
       part("nothing to write", nothing_to_write);
+      part("its launcher's words", [] { launched(false); });
       part("several stripes and a bit", [] { shapes(""); });
       part("stripe larger than the window",
            [] { shapes("forebay_stripe_bytes=8m;forebay_window_bytes=128k"); });
