@@ -84,7 +84,7 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
 }
 
 /// Null where the call is the stock driver's; the first such call says why. Only a program that selects
-/// MPI-IO gets here with `caller`, so nobody else loads a driver.
+/// MPI-IO gets here with `caller`, so nobody else attaches a driver.
 const Attached* driver_for(const Definition& stock_set, const void* caller, uintptr_t comm) {
   const Lock lock;
   const Object library = object_of(stock_set.address());

@@ -56,7 +56,7 @@ TEST(Hdf5Shim, TheDriverGetsTheCallsOfAProgramThatSelectsMpio) {
   EXPECT_EQ(t.errors, "");
 }
 
-TEST(Hdf5Shim, NothingIsLoadedForAProgramThatNeverSelectsMpio) {
+TEST(Hdf5Shim, NothingIsAttachedForAProgramThatNeverSelectsMpio) {
   const Trial t = run_fake({LINKED, "h5get", "h5driver", "h5create"});
   EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));
   EXPECT_THAT(t.output, HasSubstr("h5driver gave 7\n"));
