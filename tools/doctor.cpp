@@ -70,7 +70,8 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status = SharedMemory::create(static_cast<std::size_t>(tried), memory, name);
+  const Status status =
+      SharedMemory::create(static_cast<std::size_t>(tried), static_cast<std::size_t>(tried), memory, name);
   if (status.ok()) SharedMemory::unlink(name);
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();

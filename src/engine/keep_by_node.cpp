@@ -113,6 +113,12 @@ KeepByNode::~KeepByNode() {
 
 std::shared_ptr<SegmentMemory> KeepByNode::close() {
   if (first_of_node_) file_.counters.segment_bytes = static_cast<std::int64_t>(memory_->bytes);
+  if (const int missing = segments_.without_memory(); first_of_node_ && missing > 0)
+    warn_few(
+        "/dev/shm had no memory for all that may be kept",
+        file_.options.path + ": " + std::to_string(missing) + " of " + std::to_string(segments_.count()) +
+            " segments were not had, so what was kept was written earlier; make /dev/shm larger, or set " +
+            "forebay_pool_bytes lower");
   return memory_stays_ ? memory_ : nullptr;
 }
 

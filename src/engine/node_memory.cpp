@@ -21,8 +21,8 @@ std::shared_ptr<std::byte[]> zeroed_pages(std::size_t bytes) {
 
 }  // namespace
 
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
-                     NodeMemory& out) {
+Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
+                     std::size_t reserved, Status mine, NodeMemory& out) {
   Status status = std::move(mine);
   const bool first = node.rank() == 0;
   std::array<char, 64> name{};
@@ -40,7 +40,7 @@ Status share_on_node(const Communicator& node, const Communicator& all, std::siz
   } else {
     if (first) {
       std::string made;
-      Status created = SharedMemory::create(bytes, out.shared, made);
+      Status created = SharedMemory::create(bytes, reserved, out.shared, made);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }

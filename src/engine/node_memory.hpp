@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "base/status.hpp"
 #include "exchange/shared_memory.hpp"
@@ -21,7 +22,12 @@ struct NodeMemory {
 /// how this rank stands so far: refused anywhere is refused everywhere, with Code::no_shared_memory where a
 /// node has none, and Code::peer on ranks that had theirs. Pages come at their first touch: a small file
 /// touches few.
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
-                     NodeMemory& out);
+/// Of shared memory only the first `reserved` bytes are certain: the others have to be populated first.
+Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
+                     std::size_t reserved, Status mine, NodeMemory& out);
+inline Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
+                            NodeMemory& out) {
+  return share_on_node(node, all, bytes, bytes, std::move(mine), out);
+}
 
 }  // namespace forebay

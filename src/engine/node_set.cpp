@@ -116,7 +116,9 @@ Status make_segments(const Communicator& node, const Communicator& all, std::int
     mine = {Code::no_memory, "no memory for what commit mode keeps"};
   }
   NodeMemory fresh;
-  if (Status status = share_on_node(node, all, bytes, std::move(mine), fresh); !status.ok()) return status;
+  const std::size_t first = NodeSegments::bytes_at_first(segment_bytes, count, node.size());
+  if (Status status = share_on_node(node, all, bytes, first, std::move(mine), fresh); !status.ok())
+    return status;
   made->bytes = bytes;
   made->segment_bytes = segment_bytes;
   made->memory = std::move(fresh);

@@ -33,7 +33,28 @@ std::string next_number() {
   return text.data();
 }
 
+bool can_populate() {
+#ifdef MADV_POPULATE_WRITE
+  static const bool can = ::madvise(nullptr, 0, MADV_POPULATE_WRITE) == 0;
+  return can;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
+
+bool populate(void* at, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (!can_populate()) return true;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at) / page * page;
+  const std::size_t length = reinterpret_cast<std::uintptr_t>(at) + bytes - begin;
+  return ::madvise(reinterpret_cast<void*>(begin), length, MADV_POPULATE_WRITE) == 0;
+#else
+  return true;
+#endif
+}
 
 SharedMemory::~SharedMemory() {
   if (data_ != nullptr) ::munmap(data_, size_);
@@ -61,7 +82,8 @@ Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
   return {};
 }
 
-Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& name) {
+Status SharedMemory::create(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name) {
+  if (!can_populate()) reserved = bytes;
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
   // numbers. It is not ours to take away.
@@ -78,8 +100,8 @@ Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& n
   if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     status = {Code::no_shared_memory,
               std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
-  } else if (const int err = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); err != 0) {
-    status = {Code::no_shared_memory, "cannot reserve " + std::to_string(bytes >> 10) +
+  } else if (const int err = ::posix_fallocate(fd, 0, static_cast<off_t>(reserved)); err != 0) {
+    status = {Code::no_shared_memory, "cannot reserve " + std::to_string(reserved >> 10) +
                                           " KiB of shared memory in /dev/shm: " + std::strerror(err)};
   } else {
     status = map(fd, bytes, out);

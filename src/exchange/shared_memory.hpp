@@ -19,9 +19,10 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is
-  /// Code::no_shared_memory here, not a SIGBUS at the first touch.
-  static Status create(std::size_t bytes, SharedMemory& out, std::string& name);
+  /// Makes `bytes` zeroed bytes under a fresh name, and reserves the first `reserved` of them; the others are
+  /// touched only where populate() gave them. A /dev/shm too small is Code::no_shared_memory here, not a
+  /// SIGBUS at the first touch.
+  static Status create(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name);
 
   /// Maps what another rank created.
   static Status attach(const std::string& name, std::size_t bytes, SharedMemory& out);
@@ -38,5 +39,9 @@ class SharedMemory {
   void* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Reserves the pages of a range, and maps them here. False: there is no memory for them. A kernel that
+/// cannot do this (before 5.14) has had all of it reserved by create().
+bool populate(void* at, std::size_t bytes);
 
 }  // namespace forebay

@@ -1,15 +1,12 @@
 // Putting, taking out and draining, segment by segment.
 #include "segments/node_segments.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <span>
 
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kPage = 4096;
 constexpr int kSegmentsPerRank = 4;
 
 }  // namespace
@@ -35,10 +32,7 @@ void NodeSegments::touch(int segment) {
   const auto at = static_cast<std::size_t>(segment);
   if (touched_[at]) return;
   touched_[at] = true;
-#ifdef MADV_POPULATE_WRITE
-  if (area_.bytes % kPage == 0)
-    (void)::madvise(area_.data_of(segment), static_cast<std::size_t>(area_.bytes), MADV_POPULATE_WRITE);
-#endif
+  (void)area_.populate(segment);
 }
 
 /// Calls f(index, runs, more) for the runs in each segment's range, which are in the journal; more() takes

@@ -40,9 +40,13 @@ class NodeSegments final : private SegmentDirectory::Owner {
   static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks) {
     return SegmentArea::bytes_needed(segment_bytes, count, ranks);
   }
+  /// What has to be reserved of it at first.
+  static std::size_t bytes_at_first(std::int64_t segment_bytes, int count, int ranks) {
+    return SegmentArea::bytes_at_first(segment_bytes, count, ranks);
+  }
 
-  /// A view of memory (zeroed, page-aligned) that all ranks of the node share. One of them calls initialize()
-  /// before anybody does anything else.
+  /// A view of memory (zeroed, page-aligned, the first bytes_at_first of it reserved) that all ranks of the
+  /// node share. One of them calls initialize() before anybody does anything else.
   NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank)
       : area_(memory, segment_bytes, count, ranks, rank) {}
   NodeSegments(const NodeSegments&) = delete;
@@ -93,6 +97,9 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
   std::int64_t segment_bytes() const { return area_.bytes; }
+  int count() const { return area_.count; }
+  /// Segments for which there was no memory when they were needed.
+  int without_memory() const { return area_.header->without_memory.load(std::memory_order_relaxed); }
 
  private:
   class Deadline;

@@ -68,7 +68,7 @@ std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
     const std::int64_t begin = peek();
     if (begin >= limit) break;
     const std::int64_t length = std::min(next_.size(), limit - begin);
-    out[taken++] = {begin, segments_[at_] * of_.area_.bytes + next_.begin, length};
+    out[taken++] = {begin, of_.area_.place_of(segments_[at_]) + next_.begin, length};
     next_.begin += length;
     if (next_.empty()) look();
   }
@@ -77,7 +77,7 @@ std::size_t NodeSegments::Share::take(std::int64_t limit, std::span<Run> out) {
 
 void NodeSegments::Share::produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) {
   for (const Run& run : runs) {
-    std::memcpy(destination + (run.file - origin), of_.area_.data + run.stream,
+    std::memcpy(destination + (run.file - origin), of_.area_.slots + run.stream,
                 static_cast<std::size_t>(run.length));
   }
 }

@@ -39,7 +39,7 @@ class NodeSegments::Share final : public Cursor, public Source {
   std::size_t take(std::int64_t limit, std::span<Run> out) override;
   void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override;
   /// The stream is the segments' memory.
-  const std::byte* direct() const override { return of_.area_.data; }
+  const std::byte* direct() const override { return of_.area_.slots; }
 
  private:
   void look();

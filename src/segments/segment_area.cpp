@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "exchange/shared_memory.hpp"
+
 namespace forebay {
 namespace {
 
@@ -14,20 +16,26 @@ struct Places {
   Places(std::int64_t segment_bytes, int count, int ranks) {
     const auto n = static_cast<std::size_t>(count);
     const auto bytes = static_cast<std::size_t>(segment_bytes);
+    map = round_up(bytes / 8, 64);
+    slot = map + bytes;
     segments = round_up(sizeof(SegmentArea::Header), 128);
     journals = segments + n * sizeof(SegmentState);
     heads = journals + static_cast<std::size_t>(ranks) * sizeof(Journal);
-    maps = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
-    data = round_up(maps + n * bytes / 8, 4096);
-    end = data + n * bytes;
+    slots = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
+    end = slots + n * slot;
   }
-  std::size_t segments, journals, heads, maps, data, end;
+  std::size_t map, slot, segments, journals, heads, slots, end;
 };
 
 }  // namespace
 
 std::size_t SegmentArea::bytes_needed(std::int64_t segment_bytes, int count, int ranks) {
   return Places(segment_bytes, count, ranks).end;
+}
+
+std::size_t SegmentArea::bytes_at_first(std::int64_t segment_bytes, int count, int ranks) {
+  const Places places(segment_bytes, count, ranks);
+  return places.slots + places.slot;
 }
 
 SegmentArea::SegmentArea(void* memory, std::int64_t segment_bytes, int count_, int ranks_, int rank_)
@@ -38,8 +46,13 @@ SegmentArea::SegmentArea(void* memory, std::int64_t segment_bytes, int count_, i
   segments = reinterpret_cast<SegmentState*>(at + places.segments);
   journals = reinterpret_cast<Journal*>(at + places.journals);
   heads = reinterpret_cast<std::atomic<int>*>(at + places.heads);
-  maps = at + places.maps;
-  data = at + places.data;
+  slots = at + places.slots;
+  map_bytes = static_cast<std::int64_t>(places.map);
+  slot_bytes = static_cast<std::int64_t>(places.slot);
+}
+
+bool SegmentArea::populate(int segment) const {
+  return forebay::populate(words(segment), static_cast<std::size_t>(slot_bytes));
 }
 
 void SegmentArea::initialize() const {
@@ -47,6 +60,7 @@ void SegmentArea::initialize() const {
   header->kept = 0;
   header->uses = 0;
   header->bypassing = 0;
+  header->without_memory = 0;
   for (int i = 0; i < buckets; ++i) heads[i] = -1;
   for (int i = 0; i < ranks; ++i) journals[i].initialize();
   for (int i = 0; i < count; ++i) {
@@ -55,7 +69,7 @@ void SegmentArea::initialize() const {
     // A rank that died in there may have marked some without counting them.
     if (s.dirty != 0 || s.holder != 0) std::memset(words(i), 0, static_cast<std::size_t>(bytes / 8));
     s.holder = 0;
-    s.index = -1;
+    s.index = SegmentState::kUnused;
     s.next = -1;
     s.used = 0;
     s.dirty = 0;

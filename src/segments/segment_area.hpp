@@ -15,9 +15,11 @@ namespace forebay {
 struct alignas(128) SegmentState {
   RobustLock lock;
   std::atomic<int> holder;          // 1 + the rank that has locked it; 0: none, or it changes nothing
-  std::atomic<std::int64_t> index;  // it stands for this range of the file, in segments; -1: for nothing
-  std::atomic<int> next;            // in its chain
-  std::atomic<std::int64_t> used;   // when, in uses of the directory
+  std::atomic<std::int64_t> index;  // it stands for this range of the file, in segments, or is one of these:
+  static constexpr std::int64_t kUnused = -1;
+  static constexpr std::int64_t kWithoutMemory = -2;
+  std::atomic<int> next;           // in its chain
+  std::atomic<std::int64_t> used;  // when, in uses of the directory
   // changed under the lock; read without it by who only wants to know roughly
   std::atomic<std::int64_t> dirty;  // bytes
   std::atomic<std::int64_t> since;  // of the oldest of them
@@ -29,12 +31,15 @@ struct SegmentArea {
     RobustLock lock;  // of the directory
     std::atomic<std::int64_t> kept;
     std::atomic<std::int64_t> uses;
-    std::atomic<int> bypassing;  // ranks that may be writing past the segments
+    std::atomic<int> bypassing;       // ranks that may be writing past the segments
+    std::atomic<int> without_memory;  // segments
   };
 
   /// Zeroed, page-aligned memory.
   SegmentArea(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
   static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
+  /// So many of them have to be reserved at first: with one segment. The others are, as they are needed.
+  static std::size_t bytes_at_first(std::int64_t segment_bytes, int count, int ranks);
   /// By one rank, before any of them uses it: nothing is kept.
   void initialize() const;
 
@@ -44,9 +49,12 @@ struct SegmentArea {
   }
   /// A bit for each byte that was put.
   std::uint64_t* words(int segment) const {
-    return reinterpret_cast<std::uint64_t*>(maps + segment * (bytes / 8));
+    return reinterpret_cast<std::uint64_t*>(slots + segment * slot_bytes);
   }
-  std::byte* data_of(int segment) const { return data + segment * bytes; }
+  std::byte* data_of(int segment) const { return slots + place_of(segment); }
+  std::int64_t place_of(int segment) const { return segment * slot_bytes + map_bytes; }
+  /// Reserves its memory, and maps it here. False: there is none.
+  bool populate(int segment) const;
   Journal& journal() const { return journals[rank]; }
 
   int ranks;
@@ -58,8 +66,9 @@ struct SegmentArea {
   SegmentState* segments;
   Journal* journals;        // of each rank
   std::atomic<int>* heads;  // of the chains of segments whose numbers have the same remainder
-  std::byte* maps;
-  std::byte* data;
+  std::byte* slots;         // for each segment its marks and its bytes
+  std::int64_t map_bytes;
+  std::int64_t slot_bytes;
 };
 
 }  // namespace forebay

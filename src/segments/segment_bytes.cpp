@@ -71,6 +71,8 @@ void SegmentBytes::clear(int segment, std::int64_t begin, std::int64_t end) {
 // The journals of the living say nothing of it, and change meanwhile.
 void SegmentBytes::recover(int segment) {
   SegmentState& s = area_.segments[segment];
+  if (s.index.load(std::memory_order_relaxed) < 0)
+    return;  // nothing was put yet, and its memory may be missing
   if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0)
     take_out_changing(segment, dead - 1);
   std::int64_t dirty = 0;

@@ -82,11 +82,13 @@ int SegmentDirectory::lock_present(std::int64_t index) {
 }
 
 // In what order segments are given to other ranges: those with nothing in them, whose memory is in use
-// already, the longest unused first; those never used; those whose bytes must be written before.
+// already, the longest unused first; those never used; those whose bytes must be written before. -1: not at
+// all.
 std::int64_t SegmentDirectory::order_of(int segment) const {
   const SegmentState& s = area_.segments[segment];
   constexpr std::int64_t never = std::int64_t{1} << 60;
-  if (index_of(segment) < 0) return never + segment;
+  const std::int64_t index = index_of(segment);
+  if (index < 0) return index == SegmentState::kUnused ? never + segment : -1;
   const std::int64_t used = s.used.load(std::memory_order_relaxed);
   return s.dirty.load(std::memory_order_relaxed) == 0 ? used : 2 * never + used;
 }
@@ -151,10 +153,17 @@ int SegmentDirectory::acquire(std::int64_t index, Held& before, Owner& owner, St
       sched_yield();
       continue;
     }
-    if (area_.segments[victim].dirty.load(std::memory_order_relaxed) > 0) {
-      // It can be found until its bytes are in the file.
+    const bool unused = index_of(victim) < 0;
+    if (unused || area_.segments[victim].dirty.load(std::memory_order_relaxed) > 0) {
+      // What takes long; it can be found until its bytes are in the file.
       directory.give();
-      if (Status written = owner.write(victim); !written.ok()) {
+      if (unused && !area_.populate(victim)) {
+        area_.segments[victim].index.store(SegmentState::kWithoutMemory, std::memory_order_relaxed);
+        area_.header->without_memory.fetch_add(1, std::memory_order_relaxed);
+        locks_.unlock(victim);
+        continue;
+      }
+      if (Status written = unused ? Status{} : owner.write(victim); !written.ok()) {
         locks_.unlock(victim);
         status.update(std::move(written));
         return -1;

@@ -204,12 +204,48 @@ void full_disk(const char* small) {
   fresh(path.c_str());
 }
 
+// Segments take their memory as they are needed; here it is gone by then. All are had, or as many as there
+// are.
+void shared_memory_gone(bool filled) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  fresh("commit.dat");
+  auto file = open_file(MPI_COMM_WORLD, "commit.dat",
+                        "forebay_mode=commit;forebay_segments=20;forebay_stripe_bytes=64k", nullptr,
+                        Keeping::by_node, true);
+  if (rank == 0 && filled) {
+    std::FILE* full = std::fopen("/dev/shm/filler", "we");
+    const std::vector<char> block(4096);
+    while (std::fwrite(block.data(), 1, block.size(), full) == block.size() && std::fflush(full) == 0) {
+    }
+    std::fclose(full);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::int64_t ranks = file->ranks();
+  for (std::int64_t i = 0; i < 200; ++i) {
+    CHECK_OK(put_independent(*file, (i * ranks + (rank + i) % ranks) * 20000, 2000,
+                             static_cast<unsigned>(i + rank)));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (std::int64_t i = 0; i < 200; ++i)
+    CHECK(holds(*file, (i * ranks + (rank + i) % ranks) * 20000, 2000, static_cast<unsigned>(i + rank)));
+  CHECK_OK(file->close());
+  if (rank == 0) std::remove("/dev/shm/filler");
+  auto again = open_file(MPI_COMM_WORLD, "commit.dat", "");
+  for (std::int64_t i = 0; i < 200; ++i)
+    CHECK(holds(*again, (i * ranks + (rank + i) % ranks) * 20000, 2000, static_cast<unsigned>(i + rank)));
+  CHECK_OK(again->close());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return run_parts(argc, argv, [&] {
     if (argc == 3 && std::strcmp(argv[1], "--full-disk") == 0) {
       part("full disk", [&] { full_disk(argv[2]); });
+    } else if (argc == 2 && std::strcmp(argv[1], "--shared-memory-gone") == 0) {
+      part("shared memory is gone", [] { shared_memory_gone(true); });
+      part("the next file finds it again", [] { shared_memory_gone(false); });
     } else {
       for (const char* more :
            {"", ";forebay_ranks_per_node=2;forebay_stripe_bytes=4k;forebay_window_bytes=16k"}) {

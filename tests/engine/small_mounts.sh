@@ -20,5 +20,9 @@ mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$memory" --sixty-files || exit 1
 mount -t tmpfs -o size=24m tmpfs /dev/shm || exit 77
 timeout 60 "$mpiexec" -n 4 "$program" --shared-memory-goes || exit 1
+timeout 60 "$mpiexec" -n 4 "$commit" --shared-memory-gone >said 2>&1 || { cat said; exit 1; }
+cat said
+# once, and not for the file that had all
+[ "$(grep -c 'segments were not had' said)" = 1 ] || exit 1
 mount -t tmpfs -o size=2m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$program" --little-shared-memory || exit 1
