@@ -1,6 +1,7 @@
 // forebay doctor: whether Forebay works here, found out by writing files with small programs that know
 // nothing of it.
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -70,8 +71,8 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status = SharedMemory::create(static_cast<std::size_t>(tried), memory, name);
-  if (status.ok()) SharedMemory::unlink(name);
+  const Status status = create_shared_memory(static_cast<std::size_t>(tried), memory, name);
+  if (status.ok()) ::shm_unlink(name.c_str());
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();
   result["full_node_bytes"] = node;

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 namespace forebay {
 namespace {
@@ -33,35 +32,23 @@ std::string next_number() {
   return text.data();
 }
 
-}  // namespace
-
-SharedMemory::~SharedMemory() {
-  if (data_ != nullptr) ::munmap(data_, size_);
-}
-
-SharedMemory::SharedMemory(SharedMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
+Status map(int fd, std::size_t bytes, SharedMemory& out) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) {
     return {Code::no_shared_memory,
             "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
   }
-  SharedMemory memory;
-  memory.data_ = data;
-  memory.size_ = bytes;
-  out = std::move(memory);
+  out = SharedMemory(data, {bytes});
   return {};
 }
 
-Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& name) {
+}  // namespace
+
+void Unmap::operator()(void* memory) const {
+  ::munmap(memory, bytes);
+}
+
+Status create_shared_memory(std::size_t bytes, SharedMemory& out, std::string& name) {
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
   // numbers. It is not ours to take away.
@@ -85,21 +72,17 @@ Status SharedMemory::create(std::size_t bytes, SharedMemory& out, std::string& n
     status = map(fd, bytes, out);
   }
   ::close(fd);
-  if (!status.ok()) unlink(name);
+  if (!status.ok()) ::shm_unlink(name.c_str());
   return status;
 }
 
-Status SharedMemory::attach(const std::string& name, std::size_t bytes, SharedMemory& out) {
+Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out) {
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0)
     return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
   Status status = map(fd, bytes, out);
   ::close(fd);
   return status;
-}
-
-void SharedMemory::unlink(const std::string& name) {
-  ::shm_unlink(name.c_str());
 }
 
 }  // namespace forebay

@@ -2,41 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "base/status.hpp"
 
 namespace forebay {
 
-/// A mapping of shared memory; unmapped with the object. The name is gone from the system once every rank has
-/// attached.
-class SharedMemory {
- public:
-  SharedMemory() = default;
-  ~SharedMemory();
-  SharedMemory(SharedMemory&& other) noexcept;
-  SharedMemory& operator=(SharedMemory&& other) noexcept;
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-
-  /// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is
-  /// Code::no_shared_memory here, not a SIGBUS at the first touch.
-  static Status create(std::size_t bytes, SharedMemory& out, std::string& name);
-
-  /// Maps what another rank created.
-  static Status attach(const std::string& name, std::size_t bytes, SharedMemory& out);
-
-  /// Takes the name away; mappings stay.
-  static void unlink(const std::string& name);
-
-  void* data() const { return data_; }
-  std::size_t size() const { return size_; }
-
- private:
-  static Status map(int fd, std::size_t bytes, SharedMemory& out);
-
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
+struct Unmap {
+  std::size_t bytes = 0;
+  void operator()(void* memory) const;
 };
+/// A mapping. The name is to go from the system (shm_unlink) once every rank has attached; mappings stay.
+using SharedMemory = std::unique_ptr<void, Unmap>;
+
+/// Makes and reserves `bytes` zeroed bytes under a fresh name. A /dev/shm too small is Code::no_shared_memory
+/// here, not a SIGBUS at the first touch.
+Status create_shared_memory(std::size_t bytes, SharedMemory& out, std::string& name);
+
+/// Maps what another rank created.
+Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out);
 
 }  // namespace forebay
