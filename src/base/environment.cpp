@@ -66,6 +66,13 @@ std::string from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+std::string from_environment(std::span<const char* const> names) {
+  for (const char* name : names) {
+    if (std::string value = from_environment(name); !value.empty()) return value;
+  }
+  return {};
+}
+
 std::vector<std::string> variables_without_meaning() {
   std::vector<std::string> remarks;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {

@@ -15,10 +15,7 @@ std::span<const char* const> rank_variables() {
 }
 
 std::string rank_by_launcher() {
-  for (const char* name : rank_variables()) {
-    if (std::string rank = from_environment(name); !rank.empty()) return rank;
-  }
-  return {};
+  return from_environment(rank_variables());
 }
 
 bool first_by_launcher() {
