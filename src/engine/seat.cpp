@@ -160,10 +160,6 @@ Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choi
   if (place_ >= 0) listed_->places[place_].taken = true;
 }
 
-Seat::Seat(Seat&& other) noexcept {
-  *this = std::move(other);
-}
-
 Seat& Seat::operator=(Seat&& other) noexcept {
   std::swap(set_, other.set_);
   std::swap(listed_, other.listed_);
