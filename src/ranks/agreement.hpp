@@ -20,21 +20,14 @@ class Agreement {
   static constexpr std::size_t kMost = 20;       ///< values in all; NodeWindow::kMostAgreed
   static constexpr std::size_t kMostMaxima = 8;  ///< of them, of the caller of a collective call
 
-  struct Minimum {
+  struct Place {
     std::size_t at;
   };
-  struct Maximum {
-    std::size_t at;
-  };
-  struct All {
-    std::size_t at;
-  };
-  struct Any {
-    std::size_t at;
-  };
-  struct Same {
-    std::size_t at;
-  };
+  struct Minimum : Place {};
+  struct Maximum : Place {};
+  struct All : Place {};
+  struct Any : Place {};
+  struct Same : Place {};
 
   Minimum minimum(std::int64_t value) { return {add(value)}; }
   Maximum maximum(std::int64_t value) { return {add(~value)}; }
