@@ -50,8 +50,7 @@ Status EarlyReads::read_again(CoreFile& core, std::int64_t unit) {
       std::int64_t at = run.file;
       const std::int64_t end = run.file + run.length;
       const std::int64_t address = run.stream - run.file;
-      auto own = std::partition_point(written_.begin(), written_.end(),
-                                      [&](const Extent& e) { return e.end <= at; });
+      auto own = std::ranges::upper_bound(written_, at, {}, &Extent::end);
       for (; own != written_.end() && own->begin < end; ++own) {
         read(at, address + at, own->begin - at);
         at = std::max(at, own->end);
