@@ -268,8 +268,7 @@ Status StoredFile::go_through_mpi() {
 // ---- the open file ----
 
 std::int64_t StoredFile::preferred_unit() const {
-  if (descriptor_ >= 0) return forebay::preferred_unit(descriptor_);
-  return theirs_ >= 0 ? forebay::preferred_unit(theirs_) : 0;
+  return forebay::preferred_unit(descriptor_ >= 0 ? descriptor_ : theirs_);
 }
 
 Status StoredFile::size(std::int64_t& bytes) const {
