@@ -1,7 +1,6 @@
 // Collective operations by MPI: started, then tested until they are done.
 #include "mpi/communicator.hpp"
 
-
 #include <algorithm>
 #include <array>
 #include <atomic>

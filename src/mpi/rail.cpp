@@ -94,8 +94,7 @@ class MpiRail final : public Rail {
       must(MPI_Barrier(comm_));
       status.update(outcome(MPI_Win_sync(window_.get()), node_));
       for (std::size_t n = 0; n < receive_.size(); ++n) {
-        if (receive_[n] > 0 && comes_by_put(n))
-          take(unpack, n, inbox_ + inbox_at_[n], status);
+        if (receive_[n] > 0 && comes_by_put(n)) take(unpack, n, inbox_ + inbox_at_[n], status);
       }
     }
     status.update(receive_messages(unpack));

@@ -27,8 +27,8 @@ bool passes_by(Cursor& cursor, std::int64_t least) {
   if (least <= 0 || cursor.hull().size() < least) return false;
   std::array<Run, kLook> first;
   const std::size_t n = look(cursor, first);
-  return n > 0 && std::ranges::all_of(std::span(first.data(), n),
-                                      [&](const Run& run) { return run.length >= least; });
+  return n > 0 &&
+         std::ranges::all_of(std::span(first.data(), n), [&](const Run& run) { return run.length >= least; });
 }
 
 bool mean_reaches(std::span<const Run> runs, std::int64_t mean) {
