@@ -1,6 +1,7 @@
 // forebay doctor: whether Forebay works here, found out by writing files with small programs that know
 // nothing of it.
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ Json shared_memory() {
   (void)apply_environment(settings);
   // Half of the bound is for the windows.
   const std::int64_t rank_share = settings.memory_bytes / 2;
-  const std::int64_t tried = 2 * rank_share;
+  const auto tried = static_cast<std::size_t>(2 * rank_share);
   const std::int64_t node = rank_share * std::max(1u, std::thread::hardware_concurrency());
   Json result{{"folder", "/dev/shm"}};
   struct statvfs space{};
@@ -70,9 +71,8 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status =
-      SharedMemory::create(static_cast<std::size_t>(tried), static_cast<std::size_t>(tried), memory, name);
-  if (status.ok()) SharedMemory::unlink(name);
+  const Status status = create_shared_memory(tried, tried, memory, name);
+  if (status.ok()) ::shm_unlink(name.c_str());
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();
   result["full_node_bytes"] = node;

@@ -50,22 +50,20 @@ Status add(Requests& list, const forebay_request* requests, int64_t count, const
   }
 }
 
-template <class Body>
 int alone(forebay_file handle, const char* function, Requests::Kind kind, const forebay_request* requests,
-          int64_t count, Body&& body) {
+          int64_t count, Status (BoxFile::*body)(Requests&, bool&)) {
   if (const int code = refused(handle, function, kind); code != FOREBAY_SUCCESS) return code;
   bool callbacks = false;
   const int code = guarded([&]() -> Status {
     Requests list(kind);
     Status status = add(list, requests, count, tcio::naming(*handle->file, function));
-    return status.ok() ? body(*handle->file, list, callbacks) : status;
+    return status.ok() ? ((*handle->file).*body)(list, callbacks) : status;
   });
   return callbacks ? FOREBAY_ERR_CALLBACK : code;
 }
 
-template <class Body>
 int with_all(forebay_file handle, const char* function, Requests::Kind kind, const forebay_request* requests,
-             int64_t count, Body&& body) {
+             int64_t count, Status (BoxFile::*body)(Requests&, Status, bool&)) {
   if (const int code = refused(handle, function, kind); code != FOREBAY_SUCCESS) return code;
   if (!forebay::mpi::alive()) return tcio::no_mpi(function);
   bool callbacks = false;
@@ -73,7 +71,7 @@ int with_all(forebay_file handle, const char* function, Requests::Kind kind, con
     Requests list(kind);
     Status mine = add(list, requests, count, tcio::naming(*handle->file, function));
     if (mine.code() == Code::no_memory) list = Requests(kind);
-    return body(*handle->file, list, std::move(mine), callbacks);
+    return ((*handle->file).*body)(list, std::move(mine), callbacks);
   });
   return callbacks ? FOREBAY_ERR_CALLBACK : code;
 }
@@ -96,27 +94,19 @@ int forebay_close(forebay_file* file) {
 }
 
 int forebay_put_all(forebay_file file, const forebay_request* requests, int64_t count) {
-  return with_all(file, "forebay_put_all", Requests::Kind::put, requests, count,
-                  [](BoxFile& f, Requests& list, Status mine, bool& callbacks) {
-                    return f.put_all(list, std::move(mine), callbacks);
-                  });
+  return with_all(file, "forebay_put_all", Requests::Kind::put, requests, count, &BoxFile::put_all);
 }
 
 int forebay_put(forebay_file file, const forebay_request* requests, int64_t count) {
-  return alone(file, "forebay_put", Requests::Kind::put, requests, count,
-               [](BoxFile& f, Requests& list, bool& callbacks) { return f.put(list, callbacks); });
+  return alone(file, "forebay_put", Requests::Kind::put, requests, count, &BoxFile::put);
 }
 
 int forebay_get_all(forebay_file file, const forebay_request* requests, int64_t count) {
-  return with_all(file, "forebay_get_all", Requests::Kind::get, requests, count,
-                  [](BoxFile& f, Requests& list, Status mine, bool& callbacks) {
-                    return f.get_all(list, std::move(mine), callbacks);
-                  });
+  return with_all(file, "forebay_get_all", Requests::Kind::get, requests, count, &BoxFile::get_all);
 }
 
 int forebay_get(forebay_file file, const forebay_request* requests, int64_t count) {
-  return alone(file, "forebay_get", Requests::Kind::get, requests, count,
-               [](BoxFile& f, Requests& list, bool& callbacks) { return f.get(list, callbacks); });
+  return alone(file, "forebay_get", Requests::Kind::get, requests, count, &BoxFile::get);
 }
 
 int forebay_flush(forebay_file file) {

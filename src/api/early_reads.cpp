@@ -32,18 +32,8 @@ void EarlyReads::written(Extent range) {
 }
 
 void EarlyReads::merge_written() {
-  std::sort(written_.begin(), written_.end(),
-            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  std::size_t out = 0;
-  for (const Extent& each : written_) {
-    if (out > 0 && each.begin <= written_[out - 1].end) {
-      written_[out - 1].end = std::max(written_[out - 1].end, each.end);
-    } else {
-      written_[out++] = each;
-    }
-  }
-  written_.resize(out);
-  merged_ = out;
+  merged_ = merge_ranges(std::span(written_));
+  written_.resize(merged_);
 }
 
 Status EarlyReads::read_again(CoreFile& core, std::int64_t unit) {
@@ -60,8 +50,7 @@ Status EarlyReads::read_again(CoreFile& core, std::int64_t unit) {
       std::int64_t at = run.file;
       const std::int64_t end = run.file + run.length;
       const std::int64_t address = run.stream - run.file;
-      auto own = std::partition_point(written_.begin(), written_.end(),
-                                      [&](const Extent& e) { return e.end <= at; });
+      auto own = std::ranges::upper_bound(written_, at, {}, &Extent::end);
       for (; own != written_.end() && own->begin < end; ++own) {
         read(at, address + at, own->begin - at);
         at = std::max(at, own->end);

@@ -28,17 +28,7 @@ void Level1::align(std::int64_t offset) {
 
 void Level1::tidy() {
   if (sorted_) return;
-  std::sort(extents_.get(), extents_.get() + count_,
-            [](const Places& a, const Places& b) { return a.begin < b.begin; });
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < count_; ++i) {
-    if (extents_[i].begin <= extents_[last].end) {
-      extents_[last].end = std::max(extents_[last].end, extents_[i].end);
-    } else {
-      extents_[++last] = extents_[i];
-    }
-  }
-  count_ = last + 1;
+  count_ = merge_ranges(std::span(extents_.get(), count_));
   sorted_ = true;
 }
 

@@ -40,11 +40,8 @@ Status check_arguments(const char* path, int flags, const Opener& opener) {
 
 // Commit mode, unless a hint says otherwise.
 Status settings_for(MPI_Info info, bool warn, Settings& settings) {
-  int found = 0;
-  if (info != MPI_INFO_NULL) {
-    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-    MPI_Info_get(info, "forebay_mode", MPI_MAX_INFO_VAL, value.data(), &found);
-  }
+  int length = 0, found = 0;
+  if (info != MPI_INFO_NULL) MPI_Info_get_valuelen(info, "forebay_mode", &length, &found);
   return resolve_settings(info, found != 0 ? "" : "forebay_mode=commit", warn, settings);
 }
 

@@ -13,9 +13,6 @@
 namespace forebay::tcio {
 namespace {
 
-constexpr std::int64_t kBytesPerRead = 32;  // of the file, for each of the most that are noted
-constexpr std::size_t kLeast = 64;
-
 /// The stream is the memory of the process.
 class AddressSink final : public Sink {
  public:
@@ -29,10 +26,6 @@ class AddressSink final : public Sink {
 };
 
 }  // namespace
-
-std::size_t PendingReads::most_of(std::int64_t unit) {
-  return std::max(static_cast<std::size_t>(unit / kBytesPerRead), kLeast);
-}
 
 void PendingReads::align(std::int64_t offset) {
   runs_.reserve(most_);  // not filled: what is never used is never touched

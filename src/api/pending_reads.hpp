@@ -15,7 +15,7 @@ namespace forebay::tcio {
 /// Addresses, within one segment of the file, until they are filled together.
 class PendingReads {
  public:
-  explicit PendingReads(std::int64_t unit) : unit_(unit), most_(most_of(unit)) {}
+  explicit PendingReads(std::int64_t unit) : unit_(unit) {}
 
   bool empty() const { return runs_.empty(); }
   const std::vector<Run>& runs() const { return runs_; }
@@ -56,12 +56,13 @@ class PendingReads {
  private:
   static constexpr std::size_t kEnough = 1024;
   static constexpr std::int64_t kLongEnough = 64 << 10;
+  static constexpr std::int64_t kBytesPerRead = 32;  // of the file, for each of the most that are noted
+  static constexpr std::int64_t kLeast = 64;
 
-  static std::size_t most_of(std::int64_t unit);
   std::vector<std::vector<Run>> layers();
 
   std::int64_t unit_;
-  std::size_t most_;
+  std::size_t most_ = static_cast<std::size_t>(std::max(unit_ / kBytesPerRead, kLeast));
   std::int64_t begin_ = 0;
   std::vector<Run> runs_;  // the stream is this process's memory
   Extent hull_;

@@ -176,22 +176,12 @@ Status File::fetch_all() {
   return agree_outcome(core_->comm(), status);
 }
 
-Status File::flush() {
-  const CollectiveCall call(core_->about("tcio_flush"));
+Status File::hand_on(const char* function, Status (CoreFile::*next)()) {
+  const CollectiveCall call(core_->about(function));
   Status status = settle();
   watching_ = false;  // a program may have set signal handlers by the next write
-  status.update(core_->flush());
+  status.update((*core_.*next)());
   // Also a barrier in strict mode, where the core has nothing to do.
-  status = agree_outcome(core_->comm(), status);
-  if (status.ok()) end_ = 0, wrote_ = false;
-  return status;
-}
-
-Status File::sync() {
-  const CollectiveCall call(core_->about("tcio_sync"));
-  Status status = settle();
-  watching_ = false;
-  status.update(core_->sync());
   status = agree_outcome(core_->comm(), status);
   if (status.ok()) end_ = 0, wrote_ = false;
   return status;

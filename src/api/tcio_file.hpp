@@ -74,8 +74,8 @@ class File final : public Holder {
   }
   /// Collective, and the four below as well.
   Status fetch_all();
-  Status flush();
-  Status sync();
+  Status flush() { return hand_on("tcio_flush", &CoreFile::flush); }
+  Status sync() { return hand_on("tcio_sync", &CoreFile::sync); }
   /// `mine`: whether this rank could be asked for that.
   Status set_size(std::int64_t bytes, Status mine);
   Status close();
@@ -96,6 +96,8 @@ class File final : public Holder {
   bool moved_on();
   /// Fills and moves on: what a collective call has each rank do first.
   Status settle();
+  /// Settles, and has the core go on.
+  Status hand_on(const char* function, Status (CoreFile::*next)());
 
   std::unique_ptr<CoreFile> core_;
   Access access_;

@@ -44,16 +44,15 @@ std::string meant_by(std::string_view name, std::string_view value) {
   for (const Guess& guess : guesses) {
     if (name == guess.word) return std::string(guess.meant);
   }
-  const auto is = [&](const HintSpec& hint) { return edit_distance(name, hint.name) == 0; };
-  // One letter away: FOREBAY_MOD. More would find hints in names that sites gave their own variables.
-  const auto is_near = [&](const HintSpec& hint) { return edit_distance(name, hint.name) <= 1; };
   const auto hints = hint_table();
-  auto hint = std::find_if(hints.begin(), hints.end(), is);
+  const auto distance = [&](const HintSpec& hint) { return edit_distance(name, hint.name); };
+  auto hint = std::ranges::find(hints, 0U, distance);
   if (hint == hints.end()) {
     for (const std::string_view variable : known) {
       if (edit_distance(name, variable) <= 2) return std::string(variable);
     }
-    hint = std::find_if(hints.begin(), hints.end(), is_near);
+    // One letter away: FOREBAY_MOD. More would find hints in names that sites gave their own variables.
+    hint = std::ranges::find(hints, 1U, distance);
   }
   if (hint == hints.end()) return {};
   return "FOREBAY_HINTS=" + std::string(hint->name) + "=" + std::string(value);
@@ -66,6 +65,13 @@ std::string from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+std::string from_environment(std::span<const char* const> names) {
+  for (const char* name : names) {
+    if (std::string value = from_environment(name); !value.empty()) return value;
+  }
+  return {};
+}
+
 std::vector<std::string> variables_without_meaning() {
   std::vector<std::string> remarks;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
@@ -74,8 +80,7 @@ std::vector<std::string> variables_without_meaning() {
     const std::string_view value = pair.substr(std::min(name.size() + 1, pair.size()));
     // A hint's own name, as it is in MPI_Info, is tried in the environment too.
     if (!name.starts_with("FOREBAY") && !name.starts_with("forebay_")) continue;
-    if (name == of_the_checkout || std::find(std::begin(known), std::end(known), name) != std::end(known))
-      continue;
+    if (name == of_the_checkout || std::ranges::find(known, name) != std::end(known)) continue;
     if (const std::string meant = meant_by(name, value); !meant.empty())
       remarks.push_back(std::string(name) + " is set and has no meaning; is " + meant + " meant?");
   }

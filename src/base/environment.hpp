@@ -2,6 +2,7 @@
 // and nothing would tell.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@ namespace forebay {
 
 /// Empty where it is not set.
 std::string from_environment(const char* name);
+/// The first of these that is set.
+std::string from_environment(std::span<const char* const> names);
 
 /// A sentence for each of those, saying what may have been meant. A site's own names (FOREBAY_ROOT, …) are
 /// passed over.

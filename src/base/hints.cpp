@@ -81,13 +81,8 @@ constexpr Word<Link> words<Link>[] = {{"automatic", Link::automatic},
                                       {"put", Link::put},
                                       {"message", Link::message}};
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -188,11 +183,9 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
 
 bool same_value(const Settings& a, const Settings& b, const Field& field) {
   return std::visit(Overload{
-                        [&](const BytesField& f) { return a.*f.member == b.*f.member; },
-                        [&](const CountField& f) { return a.*f.member == b.*f.member; },
-                        [&](const TimeField& f) { return a.*f.member == b.*f.member; },
+                        [&]<class T>(T Settings::* m) { return a.*m == b.*m; },
+                        [&](const auto& f) { return a.*f.member == b.*f.member; },
                         [](Ignored) { return true; },
-                        [&](auto member) { return a.*member == b.*member; },
                     },
                     field);
 }
@@ -212,8 +205,7 @@ std::string value_of(const Settings& s, const Field& field) {
   return std::visit(Overload{
                         [&]<class E>(E Settings::* m) { return std::string(first_word(s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
-                        [&](const CountField& f) { return std::to_string(s.*f.member); },
-                        [&](const TimeField& f) { return std::to_string(s.*f.member); },
+                        [&](const auto& f) { return std::to_string(s.*f.member); },
                         [&](std::string Settings::* m) { return quoted_if_needed(s.*m); },
                         [](Ignored) { return std::string(); },
                     },
@@ -289,7 +281,7 @@ std::vector<std::string_view> near_names(std::string_view key) {
     else if (part)
       near.emplace_back(longest, name);
   }
-  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < near.size() && i < 3; ++i) names.push_back(near[i].second);
   return names;

@@ -22,14 +22,14 @@ Account& account() {
 
 }  // namespace
 
-MemoryClaim::MemoryClaim(Kind kind, std::int64_t bytes) : kind_(kind), counts_(true) {
+MemoryClaim::MemoryClaim(Kind kind, std::int64_t bytes) : kind_(kind) {
   if (kind_ == Kind::keeping) ++account().keepers;
   resize(bytes);
 }
 
 MemoryClaim::~MemoryClaim() {
   resize(0);
-  if (counts_ && kind_ == Kind::keeping) --account().keepers;
+  if (kind_ == Kind::keeping) --account().keepers;
 }
 
 MemoryClaim::MemoryClaim(MemoryClaim&& other) noexcept {
@@ -38,7 +38,6 @@ MemoryClaim::MemoryClaim(MemoryClaim&& other) noexcept {
 
 MemoryClaim& MemoryClaim::operator=(MemoryClaim&& other) noexcept {
   std::swap(kind_, other.kind_);
-  std::swap(counts_, other.counts_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }

@@ -27,7 +27,6 @@ class MemoryClaim {
 
  private:
   Kind kind_ = Kind::window;
-  bool counts_ = false;
   std::int64_t bytes_ = 0;
 };
 

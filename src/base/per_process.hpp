@@ -38,8 +38,7 @@ State& per_process() {
   PretendProcess* const pretended = PretendProcess::current;
   if (pretended == nullptr) return *whole;
   auto& states = pretended->states_;
-  const auto found =
-      std::find_if(states.begin(), states.end(), [](const auto& s) { return s.first == &whole; });
+  const auto found = std::ranges::find(states, &whole, [](const auto& s) { return s.first; });
   if (found != states.end()) return *static_cast<State*>(found->second.get());
   auto made = std::make_shared<State>();
   states.emplace_back(&whole, made);

@@ -1,27 +1,12 @@
 // Looks at the environment.
 #include "base/speaker.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
-#include <string_view>
 
 #include "base/environment.hpp"
 
 namespace forebay {
-namespace {
-
-// Whether one of the words of a list between blanks is this one.
-bool has_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::string_view next = list.substr(0, list.find(' '));
-    if (next == word) return true;
-    list.remove_prefix(std::min(next.size() + 1, list.size()));
-  }
-  return false;
-}
-
-}  // namespace
 
 std::span<const char* const> rank_variables() {
   static constexpr std::array names{"OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK",
@@ -30,15 +15,14 @@ std::span<const char* const> rank_variables() {
 }
 
 std::string rank_by_launcher() {
-  for (const char* name : rank_variables()) {
-    if (std::string rank = from_environment(name); !rank.empty()) return rank;
-  }
-  return {};
+  return from_environment(rank_variables());
 }
 
 bool first_by_launcher() {
   const std::string rank = rank_by_launcher();
-  return rank.empty() || rank == "0" || has_word(from_environment("OMPI_FIRST_RANKS"), rank);
+  if (rank.empty() || rank == "0") return true;
+  const std::string first_ranks = " " + from_environment("OMPI_FIRST_RANKS") + " ";
+  return first_ranks.find(" " + rank + " ") != std::string::npos;
 }
 
 bool speaks_for(int rank, int ranks) {

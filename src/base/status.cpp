@@ -20,38 +20,36 @@ void say(const std::string& message) {
   std::fprintf(stderr, "forebay: %s\n", printable(message).c_str());
 }
 
-}  // namespace
-
-Status from_errno(int err, const std::string& what) {
-  Code code = Code::io;
+Code code_of(int err) {
   switch (err) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      code = Code::no_space;
-      break;
+      return Code::no_space;
     case ENOENT:
     case ENOTDIR:
-      code = Code::no_such_file;
-      break;
+      return Code::no_such_file;
     case EACCES:
     case EPERM:
     case EROFS:
-      code = Code::access;
-      break;
+      return Code::access;
     case ENOMEM:
-      code = Code::no_memory;
-      break;
+      return Code::no_memory;
     default:
-      break;
+      return Code::io;
   }
+}
+
+}  // namespace
+
+Status from_errno(int err, const std::string& what) {
   std::string text = what + ": " + std::strerror(err);
   if (err == EMFILE) {
     struct rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     text += "; this process may have " + std::to_string(limit.rlim_cur) + " (ulimit -n)";
   }
-  return {code, text};
+  return {code_of(err), text};
 }
 
 void warn_once(const std::string& message) {

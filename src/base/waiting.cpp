@@ -1,7 +1,6 @@
 #include "base/waiting.hpp"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,10 +20,6 @@ void wake_all(std::atomic<std::uint32_t>& word) {
 void sleep_for(long nanoseconds) {
   const timespec time{0, nanoseconds};
   ::nanosleep(&time, nullptr);
-}
-
-void yield() {
-  sched_yield();
 }
 
 }  // namespace forebay

@@ -1,6 +1,8 @@
 // How a thread waits for other ranks: it yields, then sleeps, and now and then does what others need of it.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -22,7 +24,6 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanosec
 void wake_all(std::atomic<std::uint32_t>& word);
 /// A signal handler may do so, too.
 void sleep_for(long nanoseconds);
-void yield();
 
 /// Yielding hands the core to a rank that has work, and costs a third of a sleep and wake-up (75 µs against
 /// 200 µs a flush of three barriers, 4 ranks on 2 cores); only a long wait, for a slow file system or
@@ -35,7 +36,7 @@ void wait_on(std::atomic<std::uint32_t>& word, const Waiting& waiting, Done&& do
   for (int i = 0; i < kYieldsBeforeSleep; ++i) {
     if (done(word.load(std::memory_order_acquire))) return;
     if (waiting.idle != nullptr) waiting.idle();
-    yield();
+    sched_yield();
   }
   // With a time limit: whoever has to make progress for others looks up often, and nobody sleeps for good.
   const long nap = waiting.idle != nullptr ? 500'000 : 20'000'000;
@@ -64,7 +65,7 @@ void poll_until(const Waiting& waiting, int spins, int yields, long nap, Done&& 
     if (naps)
       sleep_for(nap);
     else
-      yield();
+      sched_yield();
     if (waiting.waited != nullptr && (naps || tries % per_look == 0))
       waiting.waited(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
   }

@@ -1,11 +1,12 @@
 #include "engine/exit_count.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <utility>
 
-#include "base/waiting.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay {
@@ -86,7 +87,7 @@ void ExitCount::end_reduction() noexcept {
   const auto until = std::chrono::steady_clock::now() + kMostMeeting;
   while (!reduction_->done()) {
     if (std::chrono::steady_clock::now() > until) return;
-    yield();
+    sched_yield();
   }
   if (met_[0] == 0 && !raise_to(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
 }

@@ -204,7 +204,7 @@ void FlushRun::begin(std::int64_t first, int shift) {
 }
 
 void FlushRun::prepare() {
-  f_.window.reset_error();
+  f_.window.set_failed(false);
   if (f_.aggregator < 0) return;
   indispensable([&] { writer_ = std::make_unique<Writer>(f_); });
   f_.counters.aggregator = 1;
@@ -266,14 +266,12 @@ bool FlushRun::step() {
 }
 
 void FlushRun::conclude() {
-  if (!status_.ok()) f_.window.set_error(static_cast<int>(status_.code()));
+  if (!status_.ok()) f_.window.set_failed(true);
   const StageTimer timer(f_.counters, Stage::node_wait);
   f_.window.barrier();
-  int failed_rank = 0;
-  const int code = f_.window.any_error(&failed_rank);
-  if (code != 0 && status_.ok()) {
-    status_ = {Code::peer, "rank " + std::to_string(failed_rank) + " of this node could not write its part"};
-  }
+  const int failed = f_.window.failed_rank();
+  if (failed >= 0 && status_.ok())
+    status_ = {Code::peer, "rank " + std::to_string(failed) + " of this node could not write its part"};
 }
 
 // The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where

@@ -40,18 +40,18 @@ Status share_on_node(const Communicator& node, const Communicator& all, std::siz
   } else {
     if (first) {
       std::string made;
-      Status created = SharedMemory::create(bytes, reserved, out.shared, made);
+      Status created = create_shared_memory(bytes, reserved, out.shared, made);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }
     node.broadcast(name.data(), name.size(), 0);
-    if (!first && name[0] != '\0') status.update(SharedMemory::attach(name.data(), bytes, out.shared));
-    out.at = out.shared.data();
+    if (!first && name[0] != '\0') status.update(attach_shared_memory(name.data(), bytes, out.shared));
+    out.at = out.shared.get();
   }
 
   // Also the barrier after which the name may go.
   const bool well = all.all(status.ok() && (heap != nullptr ? out.heap != nullptr : name[0] != '\0'));
-  if (first && name[0] != '\0') SharedMemory::unlink(name.data());
+  if (first && name[0] != '\0') ::shm_unlink(name.data());
   if (well) return {};
   return status.ok() ? Status{Code::peer, "another rank could not get its window"} : status;
 }

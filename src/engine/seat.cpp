@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -71,8 +72,7 @@ struct List {
   }
 
   int idle() const {
-    return static_cast<int>(
-        std::count_if(sets.begin(), sets.end(), [](const auto& one) { return one->users == 0; }));
+    return static_cast<int>(std::ranges::count(sets, 0, [](const auto& one) { return one->users; }));
   }
 
   // What waits keeps memory only where it is among the last, and little beside the bound.
@@ -81,8 +81,7 @@ struct List {
     for (const auto& one : sets) {
       if (one->users == 0 && !one->held) waiting.push_back(one.get());
     }
-    std::sort(waiting.begin(), waiting.end(),
-              [](const auto* a, const auto* b) { return a->idle_since > b->idle_since; });
+    std::ranges::sort(waiting, std::greater<>(), &ListedSet::idle_since);
     std::int64_t sum = 0;
     int count = 0;
     for (ListedSet* one : waiting) {
@@ -158,10 +157,6 @@ Seat::Seat(const Communicator& ranks, const SetWish& wish, const SetChoice& choi
   listed_->held = true;
   ++listed_->users;
   if (place_ >= 0) listed_->places[place_].taken = true;
-}
-
-Seat::Seat(Seat&& other) noexcept {
-  *this = std::move(other);
 }
 
 Seat& Seat::operator=(Seat&& other) noexcept {

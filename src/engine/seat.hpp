@@ -24,7 +24,7 @@ class Seat {
  public:
   Seat() = default;
   ~Seat();  ///< of a file that was not closed: the set stays
-  Seat(Seat&& other) noexcept;
+  Seat(Seat&& other) noexcept = default;
   Seat& operator=(Seat&& other) noexcept;
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;

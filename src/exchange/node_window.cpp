@@ -164,22 +164,11 @@ std::int64_t NodeWindow::await(std::uint64_t sequence) {
   return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);
 }
 
-void NodeWindow::set_error(int code) {
-  slots_[rank_].error.store(code, std::memory_order_relaxed);
-}
-
-void NodeWindow::reset_error() {
-  slots_[rank_].error.store(0, std::memory_order_relaxed);
-}
-
-int NodeWindow::any_error(int* rank) const {
+int NodeWindow::failed_rank() const {
   for (int r = 0; r < ranks_; ++r) {
-    const int code = slots_[r].error.load(std::memory_order_relaxed);
-    if (code == 0) continue;
-    if (rank != nullptr) *rank = r;
-    return code;
+    if (slots_[r].failed.load(std::memory_order_relaxed)) return r;
   }
-  return 0;
+  return -1;
 }
 
 std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,

@@ -99,11 +99,10 @@ class NodeWindow {
   /// the aggregator may finish another flush.
   int await_finish(int a, std::uint64_t sequence);
 
-  /// This rank's failure, visible to the node after the next barrier; 0 is none. Cleared by reset_errors().
-  void set_error(int code);
-  /// A failure of any rank (the lowest rank's), or 0.
-  int any_error(int* rank = nullptr) const;
-  void reset_error();
+  /// Whether this rank has failed, visible to the node after the next barrier.
+  void set_failed(bool failed) { slots_[rank_].failed.store(failed, std::memory_order_relaxed); }
+  /// The lowest rank that has; -1: none.
+  int failed_rank() const;
 
   /// Merges all ranks' marks of the bits of window bytes [begin, end) into `merged` (bit positions of the
   /// window), and returns how many bytes are marked. Only after next_round(). Bits outside the range in
@@ -115,7 +114,7 @@ class NodeWindow {
  private:
   struct alignas(128) Slot {
     std::atomic<std::int64_t> next[2];
-    std::atomic<int> error;
+    std::atomic<bool> failed;
     std::atomic<int> finish_code;         // of aggregator number i in slot i
     std::atomic<std::uint32_t> finished;  // the low bits of its sequence
     std::atomic<std::int64_t> agreed[2][kMostAgreed];

@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 namespace forebay {
 namespace {
 
 constexpr int kMostNames = 100;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers lack
 
 // Names count from a number that nobody else begins with, or nearly so.
 std::string next_number() {
@@ -34,55 +34,34 @@ std::string next_number() {
 }
 
 bool can_populate() {
-#ifdef MADV_POPULATE_WRITE
-  static const bool can = ::madvise(nullptr, 0, MADV_POPULATE_WRITE) == 0;
+  static const bool can = ::madvise(nullptr, 0, kPopulateWrite) == 0;
   return can;
-#else
-  return false;
-#endif
 }
 
-}  // namespace
-
-bool populate(void* at, std::size_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  if (!can_populate()) return true;
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at) / page * page;
-  const std::size_t length = reinterpret_cast<std::uintptr_t>(at) + bytes - begin;
-  return ::madvise(reinterpret_cast<void*>(begin), length, MADV_POPULATE_WRITE) == 0;
-#else
-  return true;
-#endif
-}
-
-SharedMemory::~SharedMemory() {
-  if (data_ != nullptr) ::munmap(data_, size_);
-}
-
-SharedMemory::SharedMemory(SharedMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-Status SharedMemory::map(int fd, std::size_t bytes, SharedMemory& out) {
+Status map(int fd, std::size_t bytes, SharedMemory& out) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) {
     return {Code::no_shared_memory,
             "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno)};
   }
-  SharedMemory memory;
-  memory.data_ = data;
-  memory.size_ = bytes;
-  out = std::move(memory);
+  out = SharedMemory(data, {bytes});
   return {};
 }
 
-Status SharedMemory::create(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name) {
+}  // namespace
+
+void Unmap::operator()(void* memory) const {
+  ::munmap(memory, bytes);
+}
+
+bool populate(void* at, std::size_t bytes) {
+  if (!can_populate()) return true;
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const std::uintptr_t before = address % static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return ::madvise(reinterpret_cast<void*>(address - before), bytes + before, kPopulateWrite) == 0;
+}
+
+Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name) {
   if (!can_populate()) reserved = bytes;
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
@@ -107,21 +86,17 @@ Status SharedMemory::create(std::size_t bytes, std::size_t reserved, SharedMemor
     status = map(fd, bytes, out);
   }
   ::close(fd);
-  if (!status.ok()) unlink(name);
+  if (!status.ok()) ::shm_unlink(name.c_str());
   return status;
 }
 
-Status SharedMemory::attach(const std::string& name, std::size_t bytes, SharedMemory& out) {
+Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out) {
   const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0)
     return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
   Status status = map(fd, bytes, out);
   ::close(fd);
   return status;
-}
-
-void SharedMemory::unlink(const std::string& name) {
-  ::shm_unlink(name.c_str());
 }
 
 }  // namespace forebay

@@ -1,8 +1,6 @@
 // Collective operations by MPI: started, then tested until they are done.
 #include "mpi/communicator.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -54,9 +52,7 @@ class FirstContact final : public Communicator::Search {
         file_(file),
         job_(job_name()),
         patience_(patience) {
-    int initialized = 0;
-    MPI_Initialized(&initialized);  // not so in an MPI session, which has no world
-    if (initialized == 0 || job_.empty()) return;
+    if (!world_works() || job_.empty()) return;  // an MPI session has no world
     in_world_ = ranks_in_world(comm);
     mine_ = std::make_unique<Presence>(name_of(rank_));
   }

@@ -154,6 +154,31 @@ OpenMode open_mode(int amode) {
           .plain = (amode & more_than_open) == 0};
 }
 
+Code code_of(int error_class) {
+  switch (error_class) {
+    case MPI_ERR_NO_SPACE:
+    case MPI_ERR_QUOTA:
+      return Code::no_space;
+    case MPI_ERR_NO_SUCH_FILE:
+      return Code::no_such_file;
+    case MPI_ERR_ACCESS:
+    case MPI_ERR_READ_ONLY:
+      return Code::access;
+    case MPI_ERR_IO:
+    case MPI_ERR_FILE:
+    case MPI_ERR_BAD_FILE:
+    case MPI_ERR_FILE_EXISTS:
+    case MPI_ERR_FILE_IN_USE:
+      return Code::io;
+    case MPI_ERR_NO_MEM:
+      return Code::no_memory;
+    case MPI_ERR_UNSUPPORTED_OPERATION:
+      return Code::unsupported;
+    default:
+      return Code::mpi;
+  }
+}
+
 }  // namespace
 
 Status open(MPI_Comm comm, int amode, MPI_Info info, FileOptions& options, std::unique_ptr<CoreFile>& out) {
@@ -172,38 +197,9 @@ MPI_File file_of(const CoreFile& file) {
 Status from_mpi(int error, const std::string& what) {
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(error, &error_class);
-  Code code = Code::mpi;
-  switch (error_class) {
-    case MPI_ERR_NO_SPACE:
-    case MPI_ERR_QUOTA:
-      code = Code::no_space;
-      break;
-    case MPI_ERR_NO_SUCH_FILE:
-      code = Code::no_such_file;
-      break;
-    case MPI_ERR_ACCESS:
-    case MPI_ERR_READ_ONLY:
-      code = Code::access;
-      break;
-    case MPI_ERR_IO:
-    case MPI_ERR_FILE:
-    case MPI_ERR_BAD_FILE:
-    case MPI_ERR_FILE_EXISTS:
-    case MPI_ERR_FILE_IN_USE:
-      code = Code::io;
-      break;
-    case MPI_ERR_NO_MEM:
-      code = Code::no_memory;
-      break;
-    case MPI_ERR_UNSUPPORTED_OPERATION:
-      code = Code::unsupported;
-      break;
-    default:
-      break;
-  }
   // The text of these says nothing ("known error not in list").
   const bool known = error_class != MPI_ERR_OTHER && error_class != MPI_ERR_UNKNOWN;
-  return {code, what + ": " + (known ? error_text(error) : "MPI-IO does not say why")};
+  return {code_of(error_class), what + ": " + (known ? error_text(error) : "MPI-IO does not say why")};
 }
 
 }  // namespace forebay::mpi

@@ -29,6 +29,7 @@ class MpiRail final : public Rail {
     send_.resize(count);
     receive_.resize(count);
     displacement_.resize(count);
+    inbox_at_.resize(count);
     table_out_.resize(2 * count);
     table_in_.resize(2 * count);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);  // every code below is looked at
@@ -56,8 +57,11 @@ class MpiRail final : public Rail {
     }
     must(MPI_Alltoall(table_out_.data(), 2, MPI_INT64_T, table_in_.data(), 2, MPI_INT64_T, comm_));
     least = next;
+    std::int64_t at = 0;
     for (std::size_t n = 0; n < receive_.size(); ++n) {
       receive_[n] = table_in_[2 * n];
+      inbox_at_[n] = at;
+      at += receive_[n];
       least = std::min(least, table_in_[2 * n + 1]);
     }
     if (puts_) {
@@ -89,13 +93,8 @@ class MpiRail final : public Rail {
       status.update(outcome(MPI_Win_flush_all(window_.get()), node_));
       must(MPI_Barrier(comm_));
       status.update(outcome(MPI_Win_sync(window_.get()), node_));
-      std::int64_t at = 0;
-      for (int n = 0; n < nodes_; ++n) {
-        const auto i = static_cast<std::size_t>(n);
-        if (at + receive_[i] <= kInboxBytes && receive_[i] > 0) {
-          if (!unpack(n, {inbox_ + at, static_cast<std::size_t>(receive_[i])})) status.update(malformed(n));
-        }
-        at += receive_[i];
+      for (std::size_t n = 0; n < receive_.size(); ++n) {
+        if (receive_[n] > 0 && comes_by_put(n)) take(unpack, n, inbox_ + inbox_at_[n], status);
       }
     }
     status.update(receive_messages(unpack));
@@ -159,10 +158,6 @@ class MpiRail final : public Rail {
             "the exchange with node " + std::to_string(node) + " failed: " + mpi::error_text(error)};
   }
 
-  static Status malformed(int node) {
-    return {Code::internal, "a message from node " + std::to_string(node) + " was not well-formed"};
-  }
-
   std::byte* packed(int node) { return packed_.data() + packed_at_[static_cast<std::size_t>(node)]; }
 
   void pack_all(const Pack& pack, Counters& counters) {
@@ -196,30 +191,30 @@ class MpiRail final : public Rail {
     return status;
   }
 
-  bool comes_as_message(std::size_t node, std::int64_t prefix) const {
-    return receive_[node] > 0 && !(puts_ && prefix + receive_[node] <= kInboxBytes);
+  bool comes_by_put(std::size_t node) const {
+    return puts_ && inbox_at_[node] + receive_[node] <= kInboxBytes;
+  }
+
+  void take(const Unpack& unpack, std::size_t node, const std::byte* at, Status& status) const {
+    const int from = static_cast<int>(node);
+    if (!unpack(from, {at, static_cast<std::size_t>(receive_[node])}))
+      status.update({Code::internal, "a message from node " + std::to_string(from) + " was not well-formed"});
   }
 
   Status receive_messages(const Unpack& unpack) {
     Status status;
-    std::int64_t prefix = 0;
-    std::size_t node = 0;
     std::vector<MPI_Request> requests;
     std::vector<std::pair<std::size_t, std::int64_t>> group;  // node, place in the buffer
-    while (node < receive_.size()) {
+    for (std::size_t node = 0; node < receive_.size();) {
       group.clear();
       requests.clear();
       std::int64_t total = 0;
       // As many sources as fit the bound, and at least one.
-      std::size_t last = node;
-      std::int64_t last_prefix = prefix;
-      for (; last < receive_.size(); ++last) {
-        if (comes_as_message(last, last_prefix)) {
-          if (!group.empty() && total + receive_[last] > kReceiveBytes) break;
-          group.emplace_back(last, total);
-          total += receive_[last];
-        }
-        last_prefix += receive_[last];
+      for (; node < receive_.size(); ++node) {
+        if (receive_[node] == 0 || comes_by_put(node)) continue;
+        if (!group.empty() && total + receive_[node] > kReceiveBytes) break;
+        group.emplace_back(node, total);
+        total += receive_[node];
       }
       if (received_.size() < static_cast<std::size_t>(total))
         received_.resize(static_cast<std::size_t>(total));
@@ -236,13 +231,7 @@ class MpiRail final : public Rail {
       }
       status.update(outcome(
           MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), node_));
-      for (const auto& [source, at] : group) {
-        const auto bytes = static_cast<std::size_t>(receive_[source]);
-        if (!unpack(static_cast<int>(source), {received_.data() + at, bytes}))
-          status.update(malformed(static_cast<int>(source)));
-      }
-      node = last;
-      prefix = last_prefix;
+      for (const auto& [source, at] : group) take(unpack, source, received_.data() + at, status);
     }
     return status;
   }
@@ -254,7 +243,7 @@ class MpiRail final : public Rail {
   mpi::Win window_;
   int key_ = MPI_KEYVAL_INVALID;
   std::byte* inbox_ = nullptr;
-  std::vector<std::int64_t> send_, receive_, displacement_, table_out_, table_in_;
+  std::vector<std::int64_t> send_, receive_, displacement_, inbox_at_, table_out_, table_in_;
   std::vector<std::byte> packed_, received_;
   std::vector<std::size_t> packed_at_;
 };

@@ -31,15 +31,12 @@ struct Note {
 
 template <std::size_t N>
 void copy_end(std::array<char, N>& to, std::string_view from) {
-  to.fill(0);
   from.remove_prefix(from.size() - std::min(from.size(), N - 1));
   from.copy(to.data(), N - 1);
 }
 
 Note make_note(long number, bool answer, std::string_view call, std::string_view file) {
-  Note note{};
-  note.number = number;
-  note.answer = answer ? 1 : 0;
+  Note note{number, answer ? 1 : 0, {}, {}};
   copy_end(note.call, call);
   copy_end(note.file, file);
   return note;

@@ -15,11 +15,8 @@ struct Reason {
 
 }  // namespace
 
-Status agree_outcome(const Communicator& ranks, const Status& mine, std::int64_t* least) {
-  std::array<std::int64_t, 2> values{mine.ok() ? 1 : 0, least != nullptr ? *least : 0};
-  ranks.reduce({values.data(), least != nullptr ? 2U : 1U}, Communicator::Op::minimum);
-  if (least != nullptr) *least = values[1];
-  return values[0] != 0 ? Status{} : spread_failure(ranks, mine);
+Status agree_outcome(const Communicator& ranks, const Status& mine) {
+  return ranks.all(mine.ok()) ? Status{} : spread_failure(ranks, mine);
 }
 
 Status spread_failure(const Communicator& ranks, const Status& mine) {

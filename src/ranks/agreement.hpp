@@ -20,21 +20,14 @@ class Agreement {
   static constexpr std::size_t kMost = 20;       ///< values in all; NodeWindow::kMostAgreed
   static constexpr std::size_t kMostMaxima = 8;  ///< of them, of the caller of a collective call
 
-  struct Minimum {
+  struct Place {
     std::size_t at;
   };
-  struct Maximum {
-    std::size_t at;
-  };
-  struct All {
-    std::size_t at;
-  };
-  struct Any {
-    std::size_t at;
-  };
-  struct Same {
-    std::size_t at;
-  };
+  struct Minimum : Place {};
+  struct Maximum : Place {};
+  struct All : Place {};
+  struct Any : Place {};
+  struct Same : Place {};
 
   Minimum minimum(std::int64_t value) { return {add(value)}; }
   Maximum maximum(std::int64_t value) { return {add(~value)}; }
@@ -85,8 +78,8 @@ class Agreement {
 };
 
 /// Collective. The lowest failing rank's code and message on every rank (its own on a rank that failed
-/// itself); ok when all are. `least`: a value of which each rank gets the least, in the same message.
-Status agree_outcome(const Communicator& ranks, const Status& mine, std::int64_t* least = nullptr);
+/// itself); ok when all are.
+Status agree_outcome(const Communicator& ranks, const Status& mine);
 
 /// Collective; only when all ranks know that at least one failed.
 Status spread_failure(const Communicator& ranks, const Status& mine);

@@ -47,14 +47,11 @@ std::string percent(double part, double whole) {
   return text;
 }
 
-std::string title_of(const std::string& driver) {
-  return driver == "hdf5" ? "HDF5" : driver == "pnetcdf" ? "PnetCDF" : driver;
-}
-
 /// What of the file the library's own driver did.
 void add_stock(const FileReport& report, std::vector<std::string>& notes) {
   const Counters& c = report.total;
-  const std::string library = title_of(report.facts.driver);
+  const std::string& driver = report.facts.driver;
+  const std::string library = driver == "hdf5" ? "HDF5" : driver == "pnetcdf" ? "PnetCDF" : driver;
   if (report.stock_opens > 0) {
     std::string reasons;
     for (const std::string& reason : report.stock_reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -67,7 +64,7 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
   }
   if (c.stock_puts == 0) return;
   const std::string what = counted(c.stock_puts, "put") + " (" + size_text(c.stock_put_bytes) + ") went by ";
-  if (report.facts.driver == "hdf5") {
+  if (driver == "hdf5") {
     notes.push_back(
         what +
         "MPI-IO's own collective writes: HDF5 hands such transfers over as datatypes where "
@@ -182,8 +179,7 @@ std::vector<std::string> notes_on(const FileReport& report) {
     if (report.ranks == 1) {
       notes.emplace_back(
           "One rank wrote this file alone: there is nothing to merge between ranks. Where a program moves "
-          "its "
-          "data to a few writers first, let more ranks write.");
+          "its data to a few writers first, let more ranks write.");
     } else if (report.most_ranks_per_node == 1) {
       notes.emplace_back(
           "Every node has one rank of this file: node coalescing has nothing to gain. Where a program moves "

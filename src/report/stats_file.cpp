@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "report/document.hpp"
@@ -149,14 +150,11 @@ class Index {
   Slot last_;
 };
 
-enum class Added { yes, no };
-
-/// Adds the report in its place, where the document is as we write it and there is room.
-Status add_in_place(int fd, const std::string& path, const FileReport& report, Added& added) {
+/// Adds the report in its place, where the document is as we write it and there is room; else nothing.
+std::optional<Status> add_in_place(int fd, const std::string& path, const FileReport& report) {
   static std::mutex mutex;
   static Index index;
   const std::lock_guard<std::mutex> guard(mutex);
-  added = Added::no;
   struct stat now{};
   if (::fstat(fd, &now) != 0) return {};
   const auto size = static_cast<std::size_t>(now.st_size);
@@ -175,31 +173,22 @@ Status add_in_place(int fd, const std::string& path, const FileReport& report, A
   const Slot* slot = index.find(key);
   add_totals(totals, totals_of(report, slot == nullptr));
   const std::string new_tail = format_tail(totals);
-  std::string text;
-  std::size_t place = end;
   if (slot != nullptr) {
     const std::string old = read_part(fd, slot->begin, slot->length);
     if (!old.starts_with(key)) return {};
     FileReport whole = from_json(Json::parse(old));
     fold(whole, report);
-    text = format_slot(whole, slot->length);
-    place = slot->begin;
+    const std::string text = format_slot(whole, slot->length);
     if (text.size() != slot->length) return {};
-  } else {
-    const bool first = read_part(fd, end - std::min<std::size_t>(end, 1), 1) == "[";
-    text = (first ? "" : ",") + format_slot(report);
-  }
-  added = Added::yes;
-  Status status;
-  if (slot != nullptr) {
-    status = write_all(fd, place, text, path);
+    Status status = write_all(fd, slot->begin, text, path);
     if (status.ok()) status = write_all(fd, end, new_tail, path);
     if (status.ok() && end + new_tail.size() < size)
       (void)!::ftruncate(fd, static_cast<off_t>(end + new_tail.size()));
     return status;
   }
+  const bool first = read_part(fd, end - std::min<std::size_t>(end, 1), 1) == "[";
   // In one write; whoever reads at this moment waits for the lock (forebay report).
-  status = write_all(fd, end, text + new_tail, path);
+  Status status = write_all(fd, end, (first ? "" : ",") + format_slot(report) + new_tail, path);
   if (status.ok()) return status;
   // A full disk: what was there stays.
   (void)write_all(fd, end, tail, path);
@@ -230,41 +219,37 @@ bool is_any_document(const std::string& text) {
          json["files"].is_array();
 }
 
-// JSON's exceptions end here.
+/// Calls body(path, fd) for the document, locked. JSON's exceptions end here.
 template <class Body>
-Status guarded(const std::string& path, Body body) {
+Status with_document(const std::string& stats_path, Body body) {
   try {
-    return body();
+    const std::string path = resolved(stats_path);
+    Descriptor lock(-1);
+    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    return body(path, lock.get());
   } catch (const std::exception& error) {
-    return {Code::internal, "cannot write the report to " + path + ": " + error.what()};
+    return {Code::internal, "cannot write the report to " + stats_path + ": " + error.what()};
   }
 }
 
 }  // namespace
 
 Status append_report(const std::string& stats_path, const FileReport& report) {
-  return guarded(stats_path, [&]() -> Status {
-    const std::string path = resolved(stats_path);
-    Descriptor lock(-1);
-    if (Status status = open_locked(path, lock); !status.ok()) return status;
-    Added added = Added::no;
-    if (Status status = add_in_place(lock.get(), path, report, added); added == Added::yes) return status;
+  return with_document(stats_path, [&](const std::string& path, int fd) -> Status {
+    if (std::optional<Status> added = add_in_place(fd, path, report)) return *std::move(added);
     Document document;
-    if (Status status = read_document(path, lock.get(), document); !status.ok()) return status;
+    if (Status status = read_document(path, fd, document); !status.ok()) return status;
     add_to_document(document, report);
-    return replace(path, format_document(document), lock.get());
+    return replace(path, format_document(document), fd);
   });
 }
 
 Status start_report(const std::string& stats_path, const std::string& command) {
-  return guarded(stats_path, [&]() -> Status {
-    const std::string path = resolved(stats_path);
-    Descriptor lock(-1);
-    if (Status status = open_locked(path, lock); !status.ok()) return status;
+  return with_document(stats_path, [&](const std::string& path, int fd) -> Status {
     std::string text;
-    if (Status status = read_all(lock.get(), text, path); !status.ok()) return status;
+    if (Status status = read_all(fd, text, path); !status.ok()) return status;
     if (!text.empty() && !is_any_document(text)) return something_else(path);
-    return replace(path, format_document(begin_document(command)), lock.get());
+    return replace(path, format_document(begin_document(command)), fd);
   });
 }
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <map>
-#include <memory>
 
 #include "report/report.hpp"
 
@@ -140,13 +140,10 @@ void fold(FileReport& report, const FileReport& later) {
 }
 
 std::int64_t peak_resident_bytes() {
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen("/proc/self/status", "re"), close);
-  if (!file) return 0;
-  char line[256];
+  std::ifstream status("/proc/self/status");
   long long kib = 0;
-  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
-    if (std::sscanf(line, "VmHWM: %lld kB", &kib) == 1) return static_cast<std::int64_t>(kib) * 1024;
+  for (std::string line; std::getline(status, line);) {
+    if (std::sscanf(line.c_str(), "VmHWM: %lld kB", &kib) == 1) return static_cast<std::int64_t>(kib) * 1024;
   }
   return 0;
 }

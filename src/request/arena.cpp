@@ -55,8 +55,7 @@ constexpr std::size_t whole_pages(std::size_t size) {
 Arena::Arena(std::size_t size) : size_(whole_pages(size)) {
   auto& spares = Spares::instance();
   const std::lock_guard lock(spares.mutex);
-  const auto found = std::find_if(spares.list.begin(), spares.list.end(),
-                                  [&](const Spare& spare) { return spare.size == size_; });
+  const auto found = std::ranges::find(spares.list, size_, &Spare::size);
   if (found == spares.list.end()) {
     memory_ = map(size_);
     return;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include "request/run.hpp"
 
@@ -54,8 +55,13 @@ class Cursor {
   virtual std::unique_ptr<Cursor> copy() const { return nullptr; }
   /// What such copies share.
   virtual SharedPart shared() const { return {}; }
-  /// Calls f for every run, in an order in which they may be applied one by one. Takes no memory: a program
-  /// that is told to end does this in its signal handler. The cursor has to be started again afterwards.
+  /// Calls f(run) for every run, in an order in which they may be applied one by one. Takes no memory: a
+  /// program that is told to end does this in its signal handler. The cursor has to be started again
+  /// afterwards.
+  template <class F>
+  void for_each_run(F&& f) {
+    walk([](void* of, const Run& run) { (*static_cast<std::remove_reference_t<F>*>(of))(run); }, &f);
+  }
   virtual void walk(RunFunction f, void* context) {
     std::array<Run, 64> batch;
     start(4096);

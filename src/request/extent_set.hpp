@@ -42,8 +42,7 @@ class ExtentSet {
 
  private:
   std::vector<Extent>::const_iterator first_ending_after(std::int64_t offset) const {
-    return std::partition_point(extents_.begin(), extents_.end(),
-                                [&](const Extent& e) { return e.end <= offset; });
+    return std::ranges::upper_bound(extents_, offset, {}, &Extent::end);
   }
 
   std::vector<Extent> extents_;  // ascending

@@ -145,8 +145,7 @@ PieceListPtr PieceListBuilder::finish() {
     words_.data()[used_++] = 0;
   }
   words_.resize(used_);
-  list->begin_ = blocks_.empty() ? 0 : blocks_[0].begin;
-  for (const PieceList::Block& block : blocks_) list->begin_ = std::min(list->begin_, block.begin);
+  if (!blocks_.empty()) list->begin_ = std::ranges::min(blocks_, {}, &PieceList::Block::begin).begin;
   list->pieces_ = static_cast<std::int64_t>(blocks_.size()) * PieceList::block_pieces - block_left_;
   blocks_.shrink_to_fit();
   list->words_ = std::move(words_);
@@ -164,11 +163,10 @@ PieceListPtr PieceListBuilder::finish() {
 
 PieceListPtr PieceListCache::share(PieceListPtr list) {
   std::erase_if(known_, [](const auto& known) { return known.expired(); });
-  for (std::size_t i = 0; i < known_.size(); ++i) {
-    PieceListPtr same = known_[i].lock();
+  for (auto known = known_.begin(); known != known_.end(); ++known) {
+    PieceListPtr same = known->lock();
     if (same && (same == list || *same == *list)) {
-      std::rotate(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(i),
-                  known_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      std::rotate(known_.begin(), known, known + 1);
       return same;
     }
   }

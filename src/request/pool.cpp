@@ -19,13 +19,13 @@ Pool::~Pool() {
 
 bool Pool::stage(std::span<const Put> puts, std::int64_t most) {
   // The sum first: what will not fit is not begun with.
-  most = most > bound_ - kept_bytes_ ? bound_ - kept_bytes_ : most;
-  std::int64_t bytes = 0;
+  most = std::min(most, bound_ - bytes());
+  std::int64_t sum = 0;
   for (const Put& put : puts) {
     const std::int64_t each = put.cursor->stream_bytes();
     if (each < 0 || each > most) return false;
-    bytes += each + kEntryBytes;
-    if (bytes > most) return false;
+    sum += each + kEntryBytes;
+    if (sum > most) return false;
   }
   try {
     for (const Put& put : puts) {
@@ -82,10 +82,7 @@ Pool::Entry& Pool::entry() {
 
 void Pool::keep() {
   kept_mark_ = staged_;
-  kept_bytes_ = staged_.bytes;
-  peak_bytes_ = std::max(peak_bytes_, kept_bytes_);
-  hull_ = staged_.entries == 0 ? Extent{} : staged_.hull;
-  alignment_ = staged_.alignment;
+  peak_bytes_ = std::max(peak_bytes_, bytes());
   kept_.store(staged_.entries, std::memory_order_release);
 }
 

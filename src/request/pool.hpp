@@ -39,11 +39,11 @@ class Pool {
 
   bool empty() const { return kept_.load(std::memory_order_relaxed) == 0; }
   /// Bytes that count against the bound, of what is kept.
-  std::int64_t bytes() const { return kept_bytes_; }
+  std::int64_t bytes() const { return kept_mark_.bytes; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
   /// A range that holds all that is kept, and the alignment of its runs, as of a cursor (4096 when empty).
-  Extent hull() const { return hull_; }
-  std::int64_t alignment() const { return alignment_; }
+  Extent hull() const { return kept_mark_.entries == 0 ? Extent{} : kept_mark_.hull; }
+  std::int64_t alignment() const { return kept_mark_.alignment; }
 
   /// Appends what is kept, in the order in which it came. The puts live until clear(). Throws std::bad_alloc.
   void append_to(std::vector<Put>& puts);
@@ -88,13 +88,10 @@ class Pool {
   std::int64_t bound_;
   std::optional<Arena> arena_;  // as large as the bound: puts are never turned away for where their bytes lie
   std::unique_ptr<Chunk> first_;
-  Mark staged_;  // behind what is staged
-  Mark kept_mark_;
+  Mark staged_;     // behind what is staged
+  Mark kept_mark_;  // behind what is kept
   std::atomic<std::size_t> kept_{0};
-  std::int64_t kept_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
-  Extent hull_;
-  std::int64_t alignment_ = 4096;
 };
 
 }  // namespace forebay

@@ -233,6 +233,7 @@ void RoundIndex<Pieces>::count_cells(std::int64_t begin, std::int64_t end) {
 // Makes the next rounds with something in them ready, or says that all is done.
 template <class Pieces>
 void RoundIndex<Pieces>::next_pass() {
+  entry_ = round_entries_end_ = 0;
   while (pieces_.ok()) {
     if (next_round_ == cells_end_) {
       if (cells_end_ == end_round_) break;
@@ -271,7 +272,6 @@ void RoundIndex<Pieces>::next_pass() {
     if (pieces_.ok()) return;
   }
   mode_ = Mode::done;
-  entry_ = round_entries_end_ = 0;
   release();
 }
 
@@ -307,7 +307,6 @@ void RoundIndex<Pieces>::index_rounds(std::int64_t begin, std::int64_t end, std:
   }
   mode_ = Mode::indexed;
   round_ = begin - 1;
-  entry_ = round_entries_end_ = 0;
 }
 
 template <class Pieces>
@@ -346,7 +345,6 @@ void RoundIndex<Pieces>::sort_rounds(std::int64_t begin, std::int64_t end, std::
   std::stable_sort(wide_entries_.begin(), wide_entries_.end(),
                    [&](const Run& a, const Run& b) { return by_round_(a.file) < by_round_(b.file); });
   mode_ = Mode::sorted;
-  entry_ = round_entries_end_ = 0;
 }
 
 template <class Pieces>
@@ -356,7 +354,6 @@ void RoundIndex<Pieces>::stream_round(std::int64_t round) {
   round_ = round;
   pass_end_ = round + 1;
   round_low_ = -1;
-  entry_ = round_entries_end_ = 0;
   ++scans_;
   pieces_.rewind();
 }

@@ -71,15 +71,12 @@ void StagedSink::hand_over() {
   keep_part(begin, std::min(first, end), slot_memory() + (begin - base_));
   if (last >= first) keep_part(last, end, slot_memory() + (last - base_));
   if (first < last) move(first, last - first, first - base_);
-  for (std::size_t i = 0; i < parts_.size();) {
-    if (parts_[i].missing > 0) {
-      ++i;
-      continue;
-    }
-    std::memcpy(slot_memory(), parts_[i].bytes.data(), parts_[i].bytes.size());
-    move(parts_[i].element * element_, element_, 0);
-    parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  std::erase_if(parts_, [&](const Part& part) {
+    if (part.missing > 0) return false;
+    std::memcpy(slot_memory(), part.bytes.data(), part.bytes.size());
+    move(part.element * element_, element_, 0);
+    return true;
+  });
 }
 
 void StagedSink::consume(std::span<const Run> runs, const std::byte* window, std::int64_t origin) {

@@ -27,8 +27,8 @@ bool passes_by(Cursor& cursor, std::int64_t least) {
   if (least <= 0 || cursor.hull().size() < least) return false;
   std::array<Run, kLook> first;
   const std::size_t n = look(cursor, first);
-  return n > 0 && std::all_of(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n),
-                              [&](const Run& run) { return run.length >= least; });
+  return n > 0 &&
+         std::ranges::all_of(std::span(first.data(), n), [&](const Run& run) { return run.length >= least; });
 }
 
 bool mean_reaches(std::span<const Run> runs, std::int64_t mean) {
@@ -87,9 +87,7 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
     // Requests whose hulls overlap keep their order in the windows.
     std::vector<std::size_t> order(puts.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return puts[a].cursor->hull().begin < puts[b].cursor->hull().begin;
-    });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return puts[i].cursor->hull().begin; });
     std::int64_t reach = 0;
     std::size_t reacher = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {

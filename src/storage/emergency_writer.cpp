@@ -62,11 +62,16 @@ bool lengthen(int fd, std::int64_t end) {
 
 }  // namespace
 
-bool pwrite_all(int fd, Piece piece) noexcept {
+bool pwrite_all(int fd, Piece piece, Piece* left) noexcept {
   while (piece.length > 0) {
     const ssize_t n = ::pwrite(fd, piece.data, static_cast<std::size_t>(piece.length), piece.offset);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
+    if (n <= 0) {
+      // A pwrite of nothing is a file system that can take no more.
+      if (n == 0) errno = ENOSPC;
+      if (left != nullptr) *left = piece;
+      return false;
+    }
     piece = {piece.offset + n, piece.data + n, piece.length - n};
   }
   return true;

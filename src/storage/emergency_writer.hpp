@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// Writes a piece, whole. False on failure.
-bool pwrite_all(int fd, Piece piece) noexcept;
+/// Writes a piece, whole. False on failure, with errno; `left` gets what was not written.
+bool pwrite_all(int fd, Piece piece, Piece* left = nullptr) noexcept;
 
 /// Says on stderr that something could not be written.
 void say_not_written(const char* path) noexcept;

@@ -31,8 +31,7 @@ constexpr std::array kFileSystems = {
 
 FileSystem look_up(const struct statfs& info) {
   const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-  const auto* known = std::find_if(kFileSystems.begin(), kFileSystems.end(),
-                                   [&](const Known& k) { return k.magic == magic; });
+  const auto* known = std::ranges::find(kFileSystems, magic, &Known::magic);
   return known != kFileSystems.end() ? known->system : FileSystem{};
 }
 

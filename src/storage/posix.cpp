@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "storage/emergency_writer.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -15,18 +16,8 @@ class PosixStorage final : public Storage {
 
   Status write(std::span<const Piece> pieces) override {
     for (const Piece& piece : pieces) {
-      std::int64_t done = 0;
-      while (done < piece.length) {
-        const ssize_t n = ::pwrite(fd_, piece.data + done, static_cast<std::size_t>(piece.length - done),
-                                   piece.offset + done);
-        if (n < 0 && errno == EINTR) continue;
-        // A pwrite of nothing is a file system that can take no more.
-        if (n <= 0) {
-          return from_errno(n < 0 ? errno : ENOSPC,
-                            range_message("write", path_, piece.offset + done, piece.length - done));
-        }
-        done += n;
-      }
+      if (Piece left{}; !pwrite_all(fd_, piece, &left))
+        return from_errno(errno, range_message("write", path_, left.offset, left.length));
     }
     return {};
   }

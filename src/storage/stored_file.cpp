@@ -98,8 +98,11 @@ void StoredFile::open(const Communicator& ranks, const Request& request, const S
   if (led == kFailed) {
     status_.update({Code::peer, "rank 0 cannot open " + request.path});
   } else if (led == kByName) {  // we open it by its name, and nobody else does
-    if (descriptor_ < 0) open_own(request.path);
-    if (descriptor_ < 0) return;
+    if (descriptor_ < 0) descriptor_ = open_file(request.path, flags_of(request.mode));
+    if (descriptor_ < 0) {
+      status_ = from_errno(errno, "cannot open " + request.path);
+      return;
+    }
     known_ = proven_ = id_of(descriptor_, id_);
     system_ = file_system_of(descriptor_);
   } else if (request.opened != nullptr) {
@@ -113,17 +116,8 @@ void StoredFile::open(const Communicator& ranks, const Request& request, const S
   if (shows_ && status_.ok()) leave_mark(number_);
 }
 
-void StoredFile::release_mark() {
-  mark_.release();
-}
-
 void StoredFile::leave_mark(std::int64_t number) {
   if (known_ && request_.mode.writes) mark_.leave(id_, number);
-}
-
-void StoredFile::open_own(const std::string& name) {
-  descriptor_ = open_file(name, flags_of(request_.mode));
-  if (descriptor_ < 0) status_ = from_errno(errno, "cannot open " + name);
 }
 
 void StoredFile::open_by_mpi(bool made) {
@@ -261,16 +255,12 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
 // With the handle that is there, or one that is made now.
 Status StoredFile::go_through_mpi() {
   if (handle_) return {};
-  const FileId before = id_;
-  const bool was_known = known_ && proven_;
   const BeforeOpen noted(request_.path);
   // What had to be made has been.
   open_by_mpi(true);
   if (!status_.ok()) return status_;
-  FileId now;
-  const BeforeOpen::Found found = noted.find();
-  theirs_ = found.descriptor;
-  if (was_known && id_of(theirs_, now) && now != before)
+  theirs_ = noted.find().descriptor;
+  if (FileId now; known_ && proven_ && id_of(theirs_, now) && now != id_)
     return {Code::unsupported, "MPI-IO takes " + request_.path + " for another file"};
   return {};
 }
@@ -278,8 +268,7 @@ Status StoredFile::go_through_mpi() {
 // ---- the open file ----
 
 std::int64_t StoredFile::preferred_unit() const {
-  if (descriptor_ >= 0) return forebay::preferred_unit(descriptor_);
-  return theirs_ >= 0 ? forebay::preferred_unit(theirs_) : 0;
+  return forebay::preferred_unit(descriptor_ >= 0 ? descriptor_ : theirs_);
 }
 
 Status StoredFile::size(std::int64_t& bytes) const {

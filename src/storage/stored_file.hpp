@@ -92,11 +92,10 @@ class StoredFile {
   /// Collective where handle() is not null.
   Status close_handle();
   /// When all ranks have closed: until then others may still write.
-  void release_mark();
+  void release_mark() { mark_.release(); }
 
  private:
   bool by_name(const Request& request, const Settings& settings) const;
-  void open_own(const std::string& name);
   void open_by_mpi(bool made);
   void identify(const BeforeOpen& before);
   void drop_descriptor();
