@@ -46,7 +46,7 @@ bool NodeSegments::write_out_in_signal(int fd) noexcept {
     const bool mine = locks_.is_mine(s);
     if (!mine && !lock_in_signal(s, deadline)) return;
     const std::int64_t origin = area_.range_of(s).begin;
-    if (mine) bytes_.take_out_changing(s, area_.rank);
+    if (mine) bytes_.undo_changing(s, area_.rank);
     std::optional<FileLock> others;
     if (writer_.lock() >= 0)
       others.emplace(writer_.lock(), origin, area_.bytes, [&] { return deadline.wait(); });

@@ -75,6 +75,11 @@ Status NodeSegments::put(const Put& put) {
     touch(segment);
     const std::int64_t limit = (index + 1) * area_.bytes;
     for (; !runs.empty(); runs = more()) {
+      if (!bytes_.save(segment, runs)) {
+        status.update(write(segment));
+        if (!status.ok()) return false;
+        (void)bytes_.save(segment, runs);  // nothing is marked now
+      }
       bytes_.put(segment, runs, *put.source);
       counters.pieces += static_cast<std::int64_t>(runs.size());
       const Run* cut = nullptr;
@@ -125,17 +130,19 @@ void NodeSegments::for_each_in(Extent range, F&& f) {
   }
 }
 
+// What is kept there goes to the file first: who dies before his bytes are there loses nobody's.
+void NodeSegments::make_way(int segment, std::int64_t begin, std::int64_t end) {
+  if (bytes_.any_marked(segment, begin, end) && !write(segment).ok()) bytes_.clear(segment, begin, end);
+}
+
 void NodeSegments::discard(Extent range) {
   writer_.begin_bypass();
   for_each_in(range, [&](int s, Extent whole) {
-    Run& run = area_.journal().runs()[0];
-    run.file = std::max(range.begin, whole.begin);
-    run.length = std::min(range.end, whole.end) - run.file;
-    bytes_.take_out(s, {&run, 1});
+    make_way(s, std::max(range.begin, whole.begin) - whole.begin,
+             std::min(range.end, whole.end) - whole.begin);
   });
 }
 
-// All of a run goes or, after a death in the middle, what is left of it.
 void NodeSegments::discard(Cursor& cursor) {
   writer_.begin_bypass();
   if (kept() == 0) return;
@@ -143,7 +150,11 @@ void NodeSegments::discard(Cursor& cursor) {
     const int segment = directory_.lock_present(index);
     const Held held(locks_, segment);
     for (; !runs.empty(); runs = more()) {
-      if (segment >= 0) bytes_.take_out(segment, runs);
+      if (segment < 0) continue;
+      for (const Run& run : runs) {
+        const std::int64_t begin = run.file - index * area_.bytes;
+        make_way(segment, begin, begin + run.length);
+      }
     }
     return true;
   });
@@ -163,15 +174,16 @@ Status NodeSegments::drain_share() {
   return status;
 }
 
-void NodeSegments::drain_overdue() {
+bool NodeSegments::drain_overdue() {
   const auto at = std::chrono::steady_clock::now();
   if (at - looked_ < std::min<std::chrono::steady_clock::duration>(std::chrono::seconds(1), most_age_))
-    return;
+    return false;
   looked_ = at;
   const std::int64_t oldest = (at - most_age_).time_since_epoch().count();
   for_each_in({0, kNoOffset}, [&](int s, Extent) {
     if (area_.segments[s].since.load(std::memory_order_relaxed) <= oldest) (void)write(s);
   });
+  return true;
 }
 
 }  // namespace forebay

@@ -23,12 +23,12 @@ namespace forebay {
 
 /// Shared memory of a node, cut into segments of a file: each stands for one aligned range of it and knows
 /// which of its bytes were put. A byte of the file is kept once on the node: whoever puts last wins, and
-/// whoever writes past the segments takes the bytes he writes out of them first. Callers see to it that no
-/// two nodes keep the same byte, and flush before a place in the file changes its use.
+/// whoever writes past the segments has what they keep of these bytes written first. Callers see to it that
+/// no two nodes keep the same byte, and flush before a place in the file changes its use.
 ///
 /// A segment goes to the file when its last byte was put, when another one needs its place, when it is too
-/// old, and when somebody drains. What a rank was copying when it died is not kept any more; all else that it
-/// put is.
+/// old, and when somebody drains. Where a rank dies while it copies, what was kept there stays kept; so does
+/// all else that it put.
 class NodeSegments final : private SegmentDirectory::Owner {
  public:
   /// The smallest ones that are chosen.
@@ -65,8 +65,8 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// written; the put may be kept in part.
   Status put(const Put& put);
 
-  /// Before this rank writes there past the segments: these bytes are not kept any more, and no hole is
-  /// filled until it says that it has written.
+  /// Before this rank writes there past the segments: these bytes are not kept any more, but in the file, and
+  /// no hole is filled until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
   void end_bypass() { writer_.end_bypass(); }
@@ -85,8 +85,8 @@ class NodeSegments final : private SegmentDirectory::Owner {
   Status drain_share();
   /// The same as a request, for a flush that merges what several nodes keep.
   class Share;
-  /// Drains what is too old, now and then.
-  void drain_overdue();
+  /// Drains what is too old, now and then. False: not now.
+  bool drain_overdue();
 
   /// Drains with what a signal handler may do, also in the middle of a put. Of a segment that another rank
   /// has locked for long, that rank writes it. False: not all could be written.
@@ -94,6 +94,9 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// The same for bytes that go past the segments, within one segment's range.
   bool bypass_in_signal(int fd, Piece piece) noexcept;
 
+  /// Whose they are, for who is not told when the file is closed; 0: nobody's.
+  std::uint64_t file() const { return area_.header->file.load(std::memory_order_acquire); }
+  void serve(std::uint64_t file) { area_.header->file.store(file, std::memory_order_release); }
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
   std::int64_t segment_bytes() const { return area_.bytes; }
@@ -107,6 +110,7 @@ class NodeSegments final : private SegmentDirectory::Owner {
   Status write(int segment) override { return writer_.write(segment); }
   void finish(int segment) override;
   void touch(int segment);
+  void make_way(int segment, std::int64_t begin, std::int64_t end);
   bool lock_in_signal(int segment, Deadline& deadline);
   Status read_over(int segment, std::span<const Run> runs, Sink& sink, Counters& counters);
   template <class F>

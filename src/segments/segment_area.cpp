@@ -20,11 +20,12 @@ struct Places {
     slot = map + bytes;
     segments = round_up(sizeof(SegmentArea::Header), 128);
     journals = segments + n * sizeof(SegmentState);
-    heads = journals + static_cast<std::size_t>(ranks) * sizeof(Journal);
+    heads = journals + static_cast<std::size_t>(ranks + 1) * sizeof(Journal);
     slots = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
-    end = slots + n * slot;
+    saved = round_up(slots + n * slot, 4096);
+    end = saved + static_cast<std::size_t>(ranks + 1) * SegmentArea::kSaved;
   }
-  std::size_t map, slot, segments, journals, heads, slots, end;
+  std::size_t map, slot, segments, journals, heads, slots, saved, end;
 };
 
 }  // namespace
@@ -47,6 +48,7 @@ SegmentArea::SegmentArea(void* memory, std::int64_t segment_bytes, int count_, i
   journals = reinterpret_cast<Journal*>(at + places.journals);
   heads = reinterpret_cast<std::atomic<int>*>(at + places.heads);
   slots = at + places.slots;
+  saved = at + places.saved;
   map_bytes = static_cast<std::int64_t>(places.map);
   slot_bytes = static_cast<std::int64_t>(places.slot);
 }
@@ -55,14 +57,19 @@ bool SegmentArea::populate(int segment) const {
   return forebay::populate(words(segment), static_cast<std::size_t>(slot_bytes));
 }
 
+bool SegmentArea::populate_saved() const {
+  return forebay::populate(saved_by(rank), kSaved);
+}
+
 void SegmentArea::initialize() const {
   header->lock.initialize();
+  header->file = 0;
   header->kept = 0;
   header->uses = 0;
   header->bypassing = 0;
   header->without_memory = 0;
   for (int i = 0; i < buckets; ++i) heads[i] = -1;
-  for (int i = 0; i < ranks; ++i) journals[i].initialize();
+  for (int i = 0; i <= ranks; ++i) journals[i].initialize();
   for (int i = 0; i < count; ++i) {
     SegmentState& s = segments[i];
     s.lock.initialize();

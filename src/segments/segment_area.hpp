@@ -28,14 +28,15 @@ struct alignas(128) SegmentState {
 /// A rank's view of it. Segments go by their number in memory.
 struct SegmentArea {
   struct Header {
-    RobustLock lock;  // of the directory
+    RobustLock lock;                  // of the directory
+    std::atomic<std::uint64_t> file;  // whose they are, for the keeper process; 0: nobody's
     std::atomic<std::int64_t> kept;
     std::atomic<std::int64_t> uses;
     std::atomic<int> bypassing;       // ranks that may be writing past the segments
     std::atomic<int> without_memory;  // segments
   };
 
-  /// Zeroed, page-aligned memory.
+  /// Zeroed, page-aligned memory. `rank`: below `ranks`, or that number, for the keeper process.
   SegmentArea(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
   static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
   /// So many of them have to be reserved at first: with one segment. The others are, as they are needed.
@@ -56,6 +57,10 @@ struct SegmentArea {
   /// Reserves its memory, and maps it here. False: there is none.
   bool populate(int segment) const;
   Journal& journal() const { return journals[rank]; }
+  /// Where a rank puts what it writes over: kSaved bytes, which it has to populate first.
+  static constexpr std::int64_t kSaved = 32 << 10;
+  std::byte* saved_by(int rank_) const { return saved + rank_ * kSaved; }
+  bool populate_saved() const;
 
   int ranks;
   int rank;
@@ -64,9 +69,10 @@ struct SegmentArea {
   int buckets;
   Header* header;
   SegmentState* segments;
-  Journal* journals;        // of each rank
+  Journal* journals;        // of each rank, and the keeper process's
   std::atomic<int>* heads;  // of the chains of segments whose numbers have the same remainder
   std::byte* slots;         // for each segment its marks and its bytes
+  std::byte* saved;
   std::int64_t map_bytes;
   std::int64_t slot_bytes;
 };

@@ -4,37 +4,58 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstring>
 
 namespace forebay {
+bool SegmentBytes::save(int segment, std::span<const Run> runs) {
+  Journal& journal = area_.journal();
+  journal.save_none();
+  if (dirty(segment) == 0) return true;
+  const std::int64_t origin = area_.range_of(segment).begin;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::int64_t begin = runs[i].file - origin, end = begin + runs[i].length;
+    if (!any_marked(segment, begin, end)) continue;
+    // An element that the edge cuts may be changed for longer than the rest of the batch.
+    if (end == area_.bytes || !marked(segment, begin, end) || bytes + runs[i].length > SegmentArea::kSaved)
+      return false;
+    if (!can_save_ && !area_.populate_saved()) return false;
+    can_save_ = true;
+    std::memcpy(area_.saved_by(area_.rank) + bytes, area_.data_of(segment) + begin,
+                static_cast<std::size_t>(runs[i].length));
+    journal.save(i);
+    bytes += runs[i].length;
+  }
+  return true;
+}
+
 void SegmentBytes::put(int segment, std::span<const Run> runs, Source& source) {
   area_.journal().begin(runs.size());
   try {
     source.produce(runs, area_.data_of(segment), area_.range_of(segment).begin);
   } catch (...) {
-    for (const Run& run : runs) take_out(segment, run);
+    undo_changing(segment, area_.rank);
     area_.journal().end();
     throw;
   }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   mark(segment, runs);
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-void SegmentBytes::take_out(int segment, std::span<const Run> runs) {
-  area_.journal().begin(runs.size());
-  for (const Run& run : runs) take_out(segment, run);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  area_.journal().end();
-}
-
-void SegmentBytes::take_out_changing(int segment, int rank) {
-  area_.journals[rank].for_each([&](const Run& run) { take_out(segment, run); });
-}
-
-void SegmentBytes::take_out(int segment, const Run& run) {
-  const std::int64_t origin = area_.range_of(segment).begin;
-  if (origin >= 0)
-    clear(segment, std::max(run.file - origin, std::int64_t{0}),
-          std::min(run.file + run.length - origin, area_.bytes));
+void SegmentBytes::undo_changing(int segment, int rank) {
+  const Extent range = area_.range_of(segment);
+  if (range.begin < 0) return;
+  area_.journals[rank].for_each([&](const Run& run, std::int64_t saved) {
+    const std::int64_t begin = std::max(run.file, range.begin) - range.begin;
+    const std::int64_t end = std::min(run.file + run.length, range.end) - range.begin;
+    if (begin >= end) return;
+    if (saved < 0)
+      clear(segment, begin, end);
+    else  // all of it lies in here
+      std::memcpy(area_.data_of(segment) + begin, area_.saved_by(rank) + saved,
+                  static_cast<std::size_t>(run.length));
+  });
 }
 
 void SegmentBytes::mark(int segment, std::span<const Run> runs) {
@@ -73,12 +94,15 @@ void SegmentBytes::recover(int segment) {
   SegmentState& s = area_.segments[segment];
   if (s.index.load(std::memory_order_relaxed) < 0)
     return;  // nothing was put yet, and its memory may be missing
-  if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0)
-    take_out_changing(segment, dead - 1);
+  if (const int dead = s.holder.load(std::memory_order_relaxed); dead > 0) undo_changing(segment, dead - 1);
   std::int64_t dirty = 0;
   const std::uint64_t* const map = area_.words(segment);
   for (std::int64_t i = 0; i < area_.bytes / 64; ++i) dirty += std::popcount(map[i]);
   area_.header->kept += dirty - s.dirty.exchange(dirty);
+}
+
+bool SegmentBytes::any_marked(int segment, std::int64_t begin, std::int64_t end) const {
+  return find_bit(area_.words(segment), begin, end, true) != end;
 }
 
 bool SegmentBytes::marked(int segment, std::int64_t begin, std::int64_t end) const {

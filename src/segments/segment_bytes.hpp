@@ -20,13 +20,14 @@ class SegmentBytes {
   }
   bool full(int segment) const { return dirty(segment) == area_.bytes; }
 
+  /// Before put(): sees to it that what is marked there is not lost where this rank dies meanwhile. False: it
+  /// has to go to the file first.
+  bool save(int segment, std::span<const Run> runs);
   /// Copies runs within the segment, which lie in this rank's journal, and leaves them there as being
-  /// changed: the caller ends that. Where the source throws they are not kept any more.
+  /// changed: the caller ends that. Where the source throws they are as they were.
   void put(int segment, std::span<const Run> runs, Source& source);
-  /// Takes such runs out.
-  void take_out(int segment, std::span<const Run> runs);
-  /// Takes out the parts of runs that the segment has, of what a rank was changing.
-  void take_out_changing(int segment, int rank);
+  /// Undoes what a rank was changing there: bytes that it saved are put back, others go.
+  void undo_changing(int segment, int rank);
   /// Takes out a part of the segment, or all of it.
   void clear(int segment, std::int64_t begin, std::int64_t end);
   void clear(int segment) { clear(segment, 0, area_.bytes); }
@@ -36,6 +37,7 @@ class SegmentBytes {
   void recover(int segment);
 
   bool marked(int segment, std::int64_t begin, std::int64_t end) const;
+  bool any_marked(int segment, std::int64_t begin, std::int64_t end) const;
   /// Calls f(begin, length) for each run of marked bytes in a part of the segment, ascending.
   template <class F>
   void for_each_run(int segment, std::int64_t begin, std::int64_t end, F&& f) const {
@@ -48,9 +50,9 @@ class SegmentBytes {
 
  private:
   void mark(int segment, std::span<const Run> runs);
-  void take_out(int segment, const Run& run);
 
   const SegmentArea& area_;
+  bool can_save_ = false;
 };
 
 }  // namespace forebay

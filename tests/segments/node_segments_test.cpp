@@ -106,8 +106,8 @@ TEST_F(NodeSegmentsTest, ADeadRankLeavesItsLock) {
   EXPECT_EQ(file(20, 100), std::vector<int>(10, 2));  // nothing of what was half put
 }
 
-// What it was copying over older bytes is neither the one nor the other.
-TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsNotKept) {
+// What it was copying over older bytes leaves these.
+TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsAsItWas) {
   ASSERT_TRUE(put(90, 1020, 1).ok());
   in_child([&] {
     StridedCursor cursor(100, 0, 1000, {});
@@ -115,18 +115,34 @@ TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsNotKept) {
     (void)segments_->put({&cursor, &source});
   });
   ASSERT_TRUE(put(200, 10, 2).ok());  // after it, in the same place
-  EXPECT_EQ(segments_->kept(), 30);
+  EXPECT_EQ(segments_->kept(), 1020);
   in_child([&] {
     StridedCursor cursor(3000, 0, 10, {});
     DyingSource source([] { ::_exit(3); });
     (void)segments_->put({&cursor, &source});
   });
   ASSERT_TRUE(segments_->drain().ok());
-  std::vector<int> expected(1110, 0);
-  std::fill_n(expected.begin() + 90, 10, 1);
+  std::vector<int> expected(1110, 1);
+  std::fill_n(expected.begin(), 90, 0);
   std::fill_n(expected.begin() + 200, 10, 2);
-  std::fill_n(expected.begin() + 1100, 10, 1);
   EXPECT_EQ(file(0, 4096), expected);
+}
+
+// Where it cannot be saved it goes to the file first: partly put, or at the edge.
+TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsInTheFile) {
+  int value = 0;
+  for (const auto& [begin, length] : {std::pair<std::int64_t, std::int64_t>{100, 300}, {kBytes - 8, 16}}) {
+    ++value;
+    ASSERT_TRUE(put(begin, std::min<std::int64_t>(length, kBytes - begin), value).ok());
+    in_child([&] {
+      StridedCursor cursor(begin, 0, length + 100, {});
+      DyingSource source([] { ::_exit(3); });
+      (void)segments_->put({&cursor, &source});
+    });
+    EXPECT_EQ(file(begin, 8), std::vector<int>(8, value));
+    ASSERT_TRUE(segments_->drain().ok());
+    EXPECT_EQ(file(begin, 8), std::vector<int>(8, value));
+  }
 }
 
 // An element that the edge of a segment cuts is put whole or not at all.
@@ -271,16 +287,17 @@ TEST_F(NodeSegmentsTest, TheLongestUnusedGivesWay) {
   EXPECT_EQ(file(0, 20), std::vector<int>(20, 1));
 }
 
-TEST_F(NodeSegmentsTest, WhatIsDiscardedIsNotWritten) {
+// Whoever wants to write there may die before that.
+TEST_F(NodeSegmentsTest, WhatIsDiscardedIsInTheFile) {
   ASSERT_TRUE(put(0, 3 * kBytes - 1, 1).ok());  // two are full and gone
   EXPECT_EQ(segments_->kept(), kBytes - 1);
   segments_->discard({2 * kBytes - 5, 2 * kBytes + 5});
   segments_->discard({10 * kBytes, std::int64_t{1} << 40});
-  EXPECT_EQ(segments_->kept(), kBytes - 6);
-  ASSERT_TRUE(segments_->drain().ok());
-  std::vector<int> expected(static_cast<std::size_t>(3 * kBytes - 1), 1);
-  std::fill_n(expected.begin() + 2 * kBytes, 5, 0);
-  EXPECT_EQ(file(0, 4 * kBytes), expected);
+  EXPECT_EQ(segments_->kept(), 0);
+  EXPECT_EQ(file(0, 4 * kBytes), std::vector<int>(static_cast<std::size_t>(3 * kBytes - 1), 1));
+  ASSERT_TRUE(put(0, 10, 2).ok());
+  segments_->discard({10, 20});  // a neighbour stays
+  EXPECT_EQ(segments_->kept(), 10);
 }
 
 TEST_F(NodeSegmentsTest, SmallHolesAreFilledFromTheFile) {
