@@ -17,6 +17,8 @@
 #include "commands.hpp"
 #include "dropin_store.hpp"
 #include "installation.hpp"
+#include "keeper/connection.hpp"
+#include "keeper/protocol.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
 #include "program_check.hpp"
@@ -34,8 +36,7 @@ void join(std::string& list, const std::string& more, char separator) {
 }
 
 /// The hints of the environment and of the command line, the latter winning; checked.
-Status gather_hints(const RunOptions& options, std::string& hints) {
-  Settings settings;
+Status gather_hints(const RunOptions& options, std::string& hints, Settings& settings) {
   hints = from_environment("FOREBAY_HINTS");
   if (Status status = apply_environment(settings); !status.ok()) return status;
   if (Status status = parse_hints(settings, options.hints, Origin::command); !status.ok()) {
@@ -119,12 +120,22 @@ void set_plugin_path(const Installation& installation) {
   set("HDF5_PLUGIN_PATH", path);
 }
 
+/// Beside a launcher for all of its job on this machine; beside ranks for those of theirs.
+Status start_keeper_for_job(const Installation& installation) {
+  if (from_environment("FOREBAY_KEEPER").empty())
+    ::setenv("FOREBAY_KEEPER", (launcher_rank() ? keeper_name() : fresh_keeper_name()).c_str(), 1);
+  const std::string program = installation.find("forebay-keeper");
+  set("FOREBAY_KEEPER_PROGRAM", program);
+  return start_keeper(keeper_name(), program);
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
   const bool first = is_first_rank();
   std::string hints;
-  if (const Status status = gather_hints(options, hints); !status.ok())
+  Settings settings;
+  if (const Status status = gather_hints(options, hints, settings); !status.ok())
     return give_up(exit_usage, status.message());
   bool denied = false;
   const std::string program = find_program(options.program.front(), denied);
@@ -168,6 +179,10 @@ int run(const RunOptions& options) {
   set("FOREBAY_LIBDIR", installation.library_path());
   if (options.verbose) set("FOREBAY_VERBOSE", "1");
   set_plugin_path(installation);
+  if (settings.mode == Mode::commit && settings.keeper != KeeperUse::none) {
+    const Status status = start_keeper_for_job(installation);
+    if (!status.ok() && first) complain(status.message() + "; what a killed program has kept will be lost");
+  }
   if (options.verbose && first) {
     for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
       if (const std::string value = from_environment(name); !value.empty())

@@ -32,9 +32,10 @@ struct TimeField {
 };
 struct Ignored {};
 
-using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                           Metadata Settings::*, FillHoles Settings::*, Check Settings::*, BytesField,
-                           CountField, TimeField, std::string Settings::*, Ignored>;
+using Field =
+    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                 Metadata Settings::*, FillHoles Settings::*, Check Settings::*, KeeperUse Settings::*,
+                 BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
 
 struct Entry {
   HintSpec spec;
@@ -68,6 +69,11 @@ constexpr Word<StorageKind> words<StorageKind>[] = {
     {"null", StorageKind::null},           {"failing", StorageKind::failing}};
 template <>
 constexpr Word<Check> words<Check>[] = {{"none", Check::none}, {"order", Check::order}};
+template <>
+constexpr Word<KeeperUse> words<KeeperUse>[] = {{"automatic", KeeperUse::automatic},
+                                                {"auto", KeeperUse::automatic},
+                                                {"start", KeeperUse::start},
+                                                {"none", KeeperUse::none}};
 template <>
 constexpr Word<Metadata> words<Metadata>[] = {{"collective", Metadata::collective},
                                               {"independent", Metadata::independent}};

@@ -12,6 +12,9 @@ enum class Link { automatic, put, message };  ///< how packed bytes cross betwee
 /// null walks and discards; failing is for tests. An open file's is never automatic.
 enum class StorageKind { automatic, mpiio, posix, null, failing };
 enum class Mode { strict, commit };  ///< when bytes must be in the file
+/// The process that writes what ranks of its node kept when they die: where `forebay run` started one, also
+/// started by the library, or not used.
+enum class KeeperUse { automatic, start, none };
 /// What is looked for that costs time. order: bytes that several nodes keep at once.
 enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.

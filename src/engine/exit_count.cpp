@@ -19,7 +19,8 @@ constexpr auto kMostMeeting = std::chrono::seconds(60);
 NodeMemory ExitCount::share(const Topology& t, const Communicator& ranks) {
   NodeMemory memory;
   const std::size_t bytes = static_cast<std::size_t>(t.local_ranks) * sizeof(Rank);
-  if (t.nodes > 1 || !share_on_node(*t.node_comm, ranks, bytes, {}, memory).ok()) return {};
+  if (t.nodes > 1 || !share_on_node(*t.node_comm, ranks, NodeMemoryWish(bytes), Status(), memory).ok())
+    return {};
   return memory;
 }
 

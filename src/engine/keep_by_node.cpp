@@ -12,6 +12,7 @@
 #include "engine/indispensable.hpp"
 #include "engine/order_check.hpp"
 #include "engine/write_out.hpp"
+#include "keeper/connection.hpp"
 #include "ranks/agreement.hpp"
 #include "request/memory_stream.hpp"
 #include "request/strided.hpp"
@@ -76,9 +77,13 @@ Status KeepByNode::create(FileContext& file, const Lease& lease, const Communica
       settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   Status status;
+  // The node's first rank starts the keeper process, or finds it, before the others look for it.
+  const bool guards = settings.keeper != KeeperUse::none && !t.node_comm->shares_heap();
+  bool guarded = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
   try {
     std::shared_ptr<SegmentMemory> memory;
-    if (Status leased = lease(bytes, count, memory); !leased.ok()) return leased;
+    if (Status leased = lease(bytes, count, guards, memory); !leased.ok()) return leased;
+    if (guards && t.local_rank != 0) guarded = connect_keeper(settings.keeper);
     memory->claim =
         MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
     out.reset(new KeepByNode(file, std::move(memory), count, writer));
@@ -103,12 +108,24 @@ Status KeepByNode::create(FileContext& file, const Lease& lease, const Communica
       status = file.no_memory("for what commit mode keeps of ");
     }
   }
+  if (guarded && status.ok() && t.local_rank == 0) guarded = out->hand_over();
   // Nobody may keep anything before rank 0 has made room.
-  return agree_outcome(all, status);
+  status = agree_outcome(all, status);
+  if (guards && status.ok()) out->guarded_ = all.all(guarded);
+  return status;
+}
+
+bool KeepByNode::hand_over() {
+  file_number_ = next_number();
+  segments_.serve(file_number_);
+  return memory_->kept.serves(file_number_, file_.file.descriptor(), locks_, file_.options.path);
 }
 
 KeepByNode::~KeepByNode() {
   unwatch(*this);
+  if (file_number_ == 0) return;
+  segments_.serve(0);
+  memory_->kept.closed(file_number_);
 }
 
 std::shared_ptr<SegmentMemory> KeepByNode::close() {
@@ -130,7 +147,8 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
   const std::int64_t bytes = bytes_of(puts);
   Agreement agreed;
   const auto well = agreed.all(mine.ok());
-  const auto small = agreed.all(when == When::as_the_mode_says && !f.twice() && bytes >= 0 && bytes <= most_);
+  const auto small = agreed.all(when == When::as_the_mode_says && !f.twice() && !lost_keeper_ && bytes >= 0 &&
+                                bytes <= most_);
   const auto kept = agreed.maximum(segments_.kept());
   agreed.maxima(agree_max);
   f.agree(agreed);
@@ -173,7 +191,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
-  if (when == When::before_return || paused_ || f.twice()) {
+  if (when == When::before_return || paused_ || lost_keeper_ || f.twice()) {
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
     segments_.end_bypass();
@@ -210,10 +228,19 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
 // A failure means that there was no place left: NodeSegments::put.
 Status KeepByNode::keep(const Put& put) {
   be_watched();
-  segments_.drain_overdue();
+  if (segments_.drain_overdue()) look_for_keeper();
   Status status = segments_.put(put);
   file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, segments_.kept());
   return status;
+}
+
+// Without it what is kept may be lost, which was not said when it was kept.
+void KeepByNode::look_for_keeper() {
+  if (!guarded_ || lost_keeper_ || keeper_lives()) return;
+  lost_keeper_ = true;
+  warn_once("forebay-keeper has ended before its ranks: what is written to " + file_.options.path +
+            " goes to the file at once from now on");
+  file_.deferred.update(segments_.drain());
 }
 
 Status KeepByNode::write_at(const Piece& piece) {

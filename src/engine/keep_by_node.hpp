@@ -18,9 +18,9 @@ namespace forebay {
 
 class KeepByNode final : public Keeper, public Holder {
  public:
-  /// Collective: memory for so many segments of so many bytes.
-  using Lease =
-      std::function<Status(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out)>;
+  /// Collective: memory for so many segments of so many bytes, as make_segments has it.
+  using Lease = std::function<Status(std::int64_t segment_bytes, int count, bool outlives,
+                                     std::shared_ptr<SegmentMemory>& out)>;
   /// Collective over `all`, which has the file's ranks. The file has a descriptor and outlives this.
   /// `settings`: with what may be kept. `writer`: called as the process ends, with bytes kept; null: this.
   /// Code::no_shared_memory where a node has none.
@@ -58,6 +58,8 @@ class KeepByNode final : public Keeper, public Holder {
   bool write_kept(Ending ending) noexcept;
   void write_out(Ending ending) noexcept override { (void)write_kept(ending); }
 
+  /// A keeper process writes what is kept when ranks of a node die: on all nodes, as the file was opened.
+  bool is_guarded() const { return guarded_; }
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks() const { return locks_; }
   /// The segments are smaller than they might be: none stay for the next file.
@@ -66,6 +68,8 @@ class KeepByNode final : public Keeper, public Holder {
  private:
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
   Status keep(const Put& put);
+  bool hand_over();
+  void look_for_keeper();
 
   std::shared_ptr<SegmentMemory> memory_;
   NodeSegments segments_;
@@ -77,6 +81,9 @@ class KeepByNode final : public Keeper, public Holder {
   bool watching_ = false;
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
   bool locks_ = false;
+  std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
+  bool guarded_ = false;
+  bool lost_keeper_ = false;  // nothing is kept any more
   bool memory_stays_ = true;
 };
 

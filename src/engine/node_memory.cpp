@@ -21,13 +21,14 @@ std::shared_ptr<std::byte[]> zeroed_pages(std::size_t bytes) {
 
 }  // namespace
 
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
-                     std::size_t reserved, Status mine, NodeMemory& out) {
+Status share_on_node(const Communicator& node, const Communicator& all, const NodeMemoryWish& wish,
+                     Status mine, NodeMemory& out) {
+  const std::size_t bytes = wish.bytes;
   Status status = std::move(mine);
   const bool first = node.rank() == 0;
   std::array<char, 64> name{};
   std::shared_ptr<std::byte[]>* heap = nullptr;
-  if (node.size() == 1 || node.shares_heap()) {
+  if ((node.size() == 1 && !wish.outlives) || node.shares_heap()) {
     try {
       if (first) out.heap = zeroed_pages(bytes);
     } catch (const std::bad_alloc&) {
@@ -40,7 +41,8 @@ Status share_on_node(const Communicator& node, const Communicator& all, std::siz
   } else {
     if (first) {
       std::string made;
-      Status created = create_shared_memory(bytes, reserved, out.shared, made);
+      Status created = create_shared_memory(bytes, wish.reserved, out.shared, made,
+                                            wish.outlives ? &out.descriptor : nullptr);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }

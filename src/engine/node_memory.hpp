@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/status.hpp"
 #include "exchange/shared_memory.hpp"
 #include "ranks/communicator.hpp"
@@ -16,18 +16,22 @@ struct NodeMemory {
   SharedMemory shared;
   std::shared_ptr<std::byte[]> heap;
   void* at = nullptr;
+  Descriptor descriptor{};  ///< NodeMemoryWish::outlives
+};
+
+struct NodeMemoryWish {
+  explicit NodeMemoryWish(std::size_t bytes_) : bytes(bytes_), reserved(bytes_) {}
+  std::size_t bytes;
+  std::size_t reserved;   ///< of shared memory, from its begin: the rest has to be populated first
+  bool outlives = false;  ///< another process is to have it, too: never of the heap, but where ranks are
+                          ///< threads, and who made it has its descriptor
 };
 
 /// Collective over `all`, and over the ranks of each node: communicators that nobody else uses now. `mine` is
 /// how this rank stands so far: refused anywhere is refused everywhere, with Code::no_shared_memory where a
 /// node has none, and Code::peer on ranks that had theirs. Pages come at their first touch: a small file
 /// touches few.
-/// Of shared memory only the first `reserved` bytes are certain: the others have to be populated first.
-Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes,
-                     std::size_t reserved, Status mine, NodeMemory& out);
-inline Status share_on_node(const Communicator& node, const Communicator& all, std::size_t bytes, Status mine,
-                            NodeMemory& out) {
-  return share_on_node(node, all, bytes, bytes, std::move(mine), out);
-}
+Status share_on_node(const Communicator& node, const Communicator& all, const NodeMemoryWish& wish,
+                     Status mine, NodeMemory& out);
 
 }  // namespace forebay

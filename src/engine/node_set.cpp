@@ -28,7 +28,8 @@ Status NodeSet::make_sync_points() {
   const std::size_t each = NodeWindow::bytes_needed(ranks, 0);
   const std::size_t bytes = NodeLease::kBytes + static_cast<std::size_t>(count_of_sync_points_) * each;
   NodeMemory memory;
-  if (Status status = share_on_node(*topology_.node_comm, *comm_, bytes, {}, memory); !status.ok())
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, NodeMemoryWish(bytes), {}, memory);
+      !status.ok())
     return status;
   indispensable([&] {
     auto made = std::make_unique<SyncPoints>();
@@ -66,7 +67,8 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
     mine = {Code::no_memory, "no memory for an aggregator's marks"};
   }
   NodeMemory memory;
-  if (Status status = share_on_node(*topology_.node_comm, *comm_, bytes, std::move(mine), memory);
+  if (Status status =
+          share_on_node(*topology_.node_comm, *comm_, NodeMemoryWish(bytes), std::move(mine), memory);
       !status.ok())
     return status;
   indispensable([&] {
@@ -90,10 +92,13 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
 
-Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out) {
+Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, bool outlives,
+                               std::shared_ptr<SegmentMemory>& out) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, topology_.local_ranks);
   std::shared_ptr<SegmentMemory> found;
-  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes) found = spare_;
+  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes &&
+      spare_->outlives == outlives)
+    found = spare_;
   // A node of more ranks needs more, so what one has left from another file the next one may not have.
   const bool all_found = comm_->all(found != nullptr);
   found.reset();
@@ -102,11 +107,11 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, std::share
     return {};
   }
   spare_.reset();  // its place may be needed
-  return make_segments(*topology_.node_comm, *comm_, segment_bytes, count, out);
+  return make_segments(*topology_.node_comm, *comm_, segment_bytes, count, outlives, out);
 }
 
 Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
-                     std::shared_ptr<SegmentMemory>& out) {
+                     bool outlives, std::shared_ptr<SegmentMemory>& out) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size());
   Status mine;
   std::shared_ptr<SegmentMemory> made;
@@ -116,9 +121,14 @@ Status make_segments(const Communicator& node, const Communicator& all, std::int
     mine = {Code::no_memory, "no memory for what commit mode keeps"};
   }
   NodeMemory fresh;
-  const std::size_t first = NodeSegments::bytes_at_first(segment_bytes, count, node.size());
-  if (Status status = share_on_node(node, all, bytes, first, std::move(mine), fresh); !status.ok())
-    return status;
+  NodeMemoryWish wish(bytes);
+  wish.reserved = NodeSegments::bytes_at_first(segment_bytes, count, node.size());
+  wish.outlives = outlives;
+  if (Status status = share_on_node(node, all, wish, std::move(mine), fresh); !status.ok()) return status;
+  if (fresh.descriptor.number() >= 0)
+    made->kept = KeptMemory(fresh.descriptor.number(), segment_bytes, count, node.size());
+  fresh.descriptor = Descriptor();
+  made->outlives = outlives;
   made->bytes = bytes;
   made->segment_bytes = segment_bytes;
   made->memory = std::move(fresh);

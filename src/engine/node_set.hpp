@@ -16,6 +16,7 @@
 #include "exchange/link.hpp"
 #include "exchange/node_lease.hpp"
 #include "exchange/node_window.hpp"
+#include "keeper/connection.hpp"
 #include "segments/node_segments.hpp"
 #include "topology/topology.hpp"
 
@@ -46,13 +47,15 @@ struct SegmentMemory {
   NodeMemory memory;
   std::size_t bytes = 0;
   std::int64_t segment_bytes = 0;
+  bool outlives = false;  ///< the ranks wish that the keeper process has it
+  KeptMemory kept;        ///< on the node's first rank, where it has
   MemoryClaim claim;
 };
 
 /// Collective over `all`, and over the ranks of each node: such memory, over communicators that nobody else
-/// uses now.
+/// uses now. `outlives`: NodeMemoryWish.
 Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
-                     std::shared_ptr<SegmentMemory>& out);
+                     bool outlives, std::shared_ptr<SegmentMemory>& out);
 
 /// What a file wants of its set.
 struct SetWish {
@@ -97,7 +100,8 @@ class NodeSet {
   std::int64_t most_round(std::int64_t bytes) const;
 
   /// Collective: memory for so many segments of NodeSegments.
-  Status lease_segments(std::int64_t segment_bytes, int count, std::shared_ptr<SegmentMemory>& out);
+  Status lease_segments(std::int64_t segment_bytes, int count, bool outlives,
+                        std::shared_ptr<SegmentMemory>& out);
   /// Keeps it for the next file, instead of what was kept so far.
   void give_back(std::shared_ptr<SegmentMemory> memory);
 

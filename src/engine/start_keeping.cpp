@@ -31,8 +31,8 @@ Status keep_by_rank(FileContext& f, std::unique_ptr<Keeper>& keeper) {
 }
 
 Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
-  const auto lease = [&](std::int64_t bytes, int count, std::shared_ptr<SegmentMemory>& out) {
-    return f.nodes->lease_segments(bytes, count, out);
+  const auto lease = [&](std::int64_t bytes, int count, bool outlives, std::shared_ptr<SegmentMemory>& out) {
+    return f.nodes->lease_segments(bytes, count, outlives, out);
   };
   bool memory_is_short = false;
   for (;;) {

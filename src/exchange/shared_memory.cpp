@@ -61,7 +61,8 @@ bool populate(void* at, std::size_t bytes) {
   return ::madvise(reinterpret_cast<void*>(address - before), bytes + before, kPopulateWrite) == 0;
 }
 
-Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name) {
+Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name,
+                            Descriptor* descriptor) {
   if (!can_populate()) reserved = bytes;
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
@@ -85,8 +86,9 @@ Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemor
   } else {
     status = map(fd, bytes, out);
   }
-  ::close(fd);
+  Descriptor made(fd);
   if (!status.ok()) ::shm_unlink(name.c_str());
+  if (descriptor != nullptr) *descriptor = std::move(made);
   return status;
 }
 

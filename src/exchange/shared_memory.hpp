@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/status.hpp"
 
 namespace forebay {
@@ -18,8 +19,9 @@ using SharedMemory = std::unique_ptr<void, Unmap>;
 
 /// Makes `bytes` zeroed bytes under a fresh name, and reserves the first `reserved` of them; the others may
 /// be touched where populate() gave them. A /dev/shm too small is Code::no_shared_memory here, not a SIGBUS
-/// at the first touch.
-Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name);
+/// at the first touch. `descriptor`: of it, if not null.
+Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name,
+                            Descriptor* descriptor = nullptr);
 
 /// Maps what another rank created.
 Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out);

@@ -1,0 +1,160 @@
+#include "keeper/connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/loaded_object.hpp"
+#include "base/per_process.hpp"
+#include "keeper/protocol.hpp"
+
+namespace forebay {
+namespace {
+
+// One for the process; a child of fork() holds a copy that is not its to use.
+struct Connection {
+  std::mutex mutex;
+  int socket = -1;
+  pid_t process = 0;
+
+  bool ours() const { return socket >= 0 && process == ::getpid(); }
+  static Connection& instance() { return per_process<Connection>(); }
+};
+
+bool send(const KeeperMessage& message, int descriptor = -1) {
+  Connection& connection = Connection::instance();
+  const std::lock_guard lock(connection.mutex);
+  return connection.ours() && send_to_keeper(connection.socket, message, descriptor);
+}
+
+std::string if_there(const std::string& path) {
+  return ::access(path.c_str(), X_OK) == 0 ? path : std::string();
+}
+
+}  // namespace
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+std::string keeper_program() {
+  if (std::string path = from_environment("FOREBAY_KEEPER_PROGRAM"); !path.empty()) return if_there(path);
+  std::string folder = object_holding(reinterpret_cast<void*>(&keeper_program)).path;
+  folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
+  if (folder.empty()) return {};
+  for (const char* place : {"forebay-keeper", "forebay/forebay-keeper"}) {
+    if (std::string path = if_there(folder + place); !path.empty()) return path;
+  }
+  return {};
+}
+
+// Its first process ends at once, so that the keeper is nobody's child: a program that waits for its children
+// would find one that it does not know.
+Status start_keeper(const std::string& name, const std::string& program) {
+  if (program.empty()) return {Code::no_such_file, "there is no forebay-keeper beside Forebay's library"};
+  const int listener = listen_as_keeper(name);
+  if (listener < 0)
+    return errno == EADDRINUSE ? Status{} : from_errno(errno, "cannot listen as the node's keeper");
+  const std::string starter = std::to_string(::getpid());
+  std::array<char*, 3> arguments{const_cast<char*>(program.c_str()), const_cast<char*>(starter.c_str()),
+                                 nullptr};
+  std::array<char*, 1> nothing{nullptr};  // no variable is its, above all not LD_PRELOAD
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, listener, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  pid_t child = 0;
+  const int error =
+      ::posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), nothing.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  ::close(listener);
+  if (error != 0) return from_errno(error, "cannot start " + program);
+  int outcome = 0;
+  while (::waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
+  }
+  return {};
+}
+
+bool connect_keeper(KeeperUse use) {
+  if (use == KeeperUse::none) return false;
+  Connection& connection = Connection::instance();
+  const std::lock_guard lock(connection.mutex);
+  if (connection.ours()) return true;
+  if (use == KeeperUse::automatic && from_environment("FOREBAY_KEEPER").empty()) return false;
+  const std::string name = keeper_name();
+  connection.socket = connect_to_keeper(name);
+  if (connection.socket < 0 && use == KeeperUse::start && start_keeper(name, keeper_program()).ok())
+    connection.socket = connect_to_keeper(name);
+  connection.process = ::getpid();
+  return connection.socket >= 0;
+}
+
+bool keeper_lives() {
+  Connection& connection = Connection::instance();
+  const std::lock_guard lock(connection.mutex);
+  if (!connection.ours()) return false;
+  pollfd asked{connection.socket, POLLRDHUP, 0};
+  return ::poll(&asked, 1, 0) == 0;
+}
+
+KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks) {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::memory;
+  message.memory = next_number();
+  message.segment_bytes = segment_bytes;
+  message.count = count;
+  message.ranks = ranks;
+  if (send(message, descriptor)) number_ = message.memory;
+}
+
+KeptMemory::~KeptMemory() {
+  if (number_ == 0) return;
+  KeeperMessage message;
+  message.what = KeeperMessage::What::freed;
+  message.memory = number_;
+  (void)send(message);
+}
+
+KeptMemory::KeptMemory(KeptMemory&& other) noexcept : number_(std::exchange(other.number_, 0)) {}
+
+KeptMemory& KeptMemory::operator=(KeptMemory&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+bool KeptMemory::serves(std::uint64_t file, int descriptor, bool locks, const std::string& path) const {
+  if (number_ == 0) return false;
+  KeeperMessage message;
+  message.what = KeeperMessage::What::file;
+  message.memory = number_;
+  message.file = file;
+  message.locks = locks ? 1 : 0;
+  path.copy(message.path, sizeof message.path - 1);
+  return send(message, descriptor);
+}
+
+void KeptMemory::closed(std::uint64_t file) const {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::closed;
+  message.memory = number_;
+  message.file = file;
+  (void)send(message);
+}
+
+}  // namespace forebay

@@ -1,0 +1,49 @@
+// A process's way to its node's keeper.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/settings.hpp"
+#include "base/status.hpp"
+
+namespace forebay {
+
+/// The program of the keeper process, which lies beside this library, or where FOREBAY_KEEPER_PROGRAM says;
+/// empty: it cannot be found.
+std::string keeper_program();
+
+/// Starts a keeper under that name, in a session of its own, unless there is one. It ends when this process
+/// and all that connected have ended, and what they kept is written.
+Status start_keeper(const std::string& name, const std::string& program);
+
+/// Connects this process to the keeper of its node, once; where there is none, starts one if `use` says so.
+/// False: there is none.
+bool connect_keeper(KeeperUse use);
+/// Whether the keeper that this process is connected to is still there.
+bool keeper_lives();
+
+/// Memory with segments that a keeper has, too. Empty, or moved from: nobody has.
+class KeptMemory {
+ public:
+  KeptMemory() = default;
+  /// Hands it over; empty where that fails. The descriptor stays the caller's.
+  KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks);
+  ~KeptMemory();
+  KeptMemory(KeptMemory&& other) noexcept;
+  KeptMemory& operator=(KeptMemory&& other) noexcept;
+
+  explicit operator bool() const { return number_ != 0; }
+  /// The segments are that file's now, as their header says, too. False: the keeper does not hear.
+  bool serves(std::uint64_t file, int descriptor, bool locks, const std::string& path) const;
+  void closed(std::uint64_t file) const;
+
+ private:
+  std::uint64_t number_ = 0;
+};
+
+/// Numbers for files, none of them 0.
+std::uint64_t next_number();
+
+}  // namespace forebay

@@ -1,0 +1,252 @@
+// One thread, which waits for sockets, for the ends of processes and for signals.
+#include "keeper/keeper.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/descriptor.hpp"
+#include "keeper/protocol.hpp"
+#include "segments/node_segments.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+namespace {
+
+// A disk that is full may have room again soon.
+constexpr int kMostTries = 60;
+constexpr auto kBetweenTries = std::chrono::seconds(1);
+// Where the system does not say when a process ends.
+constexpr int kLookMilliseconds = 1000;
+
+/// The end of a process, whose children may still hold its sockets.
+class Life {
+ public:
+  explicit Life(pid_t process) : process_(process) {
+#ifdef SYS_pidfd_open
+    if (process > 0) told_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+#endif
+  }
+  /// -1: it has to be asked for now and then.
+  int descriptor() const { return told_.number(); }
+  bool ended() const {
+    pollfd asked{told_.number(), POLLIN, 0};
+    if (asked.fd >= 0) return ::poll(&asked, 1, 0) > 0;
+    return process_ <= 0 || (::kill(process_, 0) != 0 && errno == ESRCH);
+  }
+
+ private:
+  pid_t process_;
+  Descriptor told_;
+};
+
+/// Segments that a rank of the node made, and whose they are.
+struct Memory {
+  Memory(void* at_, std::size_t bytes_, const KeeperMessage& m)
+      : at(at_), bytes(bytes_), segments(at_, m.segment_bytes, m.count, m.ranks, m.ranks) {}
+  ~Memory() { ::munmap(at, bytes); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  void* at;
+  std::size_t bytes;
+  NodeSegments segments;
+  Counters counters;
+  std::uint64_t file = 0;
+  std::string path;
+  Descriptor descriptor;
+  std::unique_ptr<Storage> storage;
+};
+
+struct Rank {
+  Descriptor socket;
+  Life life;
+  std::map<std::uint64_t, std::unique_ptr<Memory>> memories;  // that it made
+};
+
+class Keeper {
+ public:
+  Keeper(int listener, pid_t starter, int signals) : listener_(listener), starter_(starter), signals_(signals) {}
+
+  int run() {
+    for (;;) {
+      wait();
+      take_signals();
+      accept();
+      bool some_ended = false;
+      for (auto& rank : ranks_) {
+        if (!hear(*rank)) continue;
+        some_ended = true;
+        dead_.push_back(std::move(rank));  // others may use the memory that it made
+      }
+      std::erase(ranks_, nullptr);
+      if (ranks_.empty()) {
+        settle();
+        dead_.clear();
+        if (starter_.ended()) return well_ ? 0 : 1;
+      } else if (some_ended) {
+        (void)drain();
+      }
+    }
+  }
+
+ private:
+  void wait() {
+    waited_.clear();
+    bool all_told = true;
+    const auto add = [&](int descriptor) { waited_.push_back({descriptor, POLLIN, 0}); };
+    const auto add_life = [&](const Life& life) {
+      if (life.descriptor() >= 0)
+        add(life.descriptor());
+      else
+        all_told = false;
+    };
+    add(listener_);
+    add(signals_);
+    for (const auto& rank : ranks_) {
+      add(rank->socket.number());
+      add_life(rank->life);
+    }
+    // As long as ranks live their ends are what counts.
+    if (ranks_.empty()) add_life(starter_);
+    (void)::poll(waited_.data(), waited_.size(), all_told ? -1 : kLookMilliseconds);
+  }
+
+  // A scheduler gives its jobs some time.
+  void take_signals() {
+    signalfd_siginfo info;
+    bool any = false;
+    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) any = true;
+    if (any) (void)drain();
+  }
+
+  void accept() {
+    for (;;) {
+      Descriptor socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (socket.number() < 0) return;
+      ucred peer{};
+      socklen_t size = sizeof peer;
+      if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+          peer.uid != ::geteuid())
+        continue;
+      ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(socket), Life(peer.pid), {}}));
+    }
+  }
+
+  /// What a rank says. True: it has ended.
+  bool hear(Rank& rank) {
+    KeeperMessage message;
+    int descriptor = -1;
+    pollfd asked{rank.socket.number(), POLLIN, 0};
+    while (::poll(&asked, 1, 0) > 0) {
+      const int got = receive_from_rank(rank.socket.number(), message, descriptor);
+      Descriptor with_it(descriptor);
+      if (got == 0) return true;
+      if (got > 0) take(rank, message, std::move(with_it));
+    }
+    return rank.life.ended();
+  }
+
+  static void take(Rank& rank, const KeeperMessage& m, Descriptor descriptor) {
+    if (m.what == KeeperMessage::What::memory) {
+      struct stat status{};
+      if (m.count < 1 || m.ranks < 1 || m.segment_bytes < 64 || ::fstat(descriptor.number(), &status) != 0)
+        return;
+      const std::size_t bytes = NodeSegments::bytes_needed(m.segment_bytes, m.count, m.ranks);
+      if (static_cast<std::size_t>(status.st_size) < bytes) return;
+      void* const at =
+          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
+      if (at != MAP_FAILED) rank.memories[m.memory] = std::make_unique<Memory>(at, bytes, m);
+      return;
+    }
+    const auto found = rank.memories.find(m.memory);
+    if (found == rank.memories.end()) return;
+    Memory& memory = *found->second;
+    switch (m.what) {
+      case KeeperMessage::What::file:
+        memory.path = m.path;
+        memory.descriptor = std::move(descriptor);
+        memory.storage = make_posix_storage(memory.descriptor.number(), memory.path);
+        memory.segments.attach(*memory.storage, memory.counters, std::chrono::hours(24 * 365), false,
+                               m.locks != 0 ? memory.descriptor.number() : -1);
+        memory.file = m.file;
+        break;
+      case KeeperMessage::What::closed:
+        memory.file = 0;
+        memory.descriptor = Descriptor();
+        break;
+      default:
+        rank.memories.erase(found);
+    }
+  }
+
+  /// Writes what is kept of any file. A message for each that could not be written.
+  std::vector<std::string> drain() {
+    std::vector<std::string> failures;
+    for (const auto& rank : ranks_) drain(*rank, failures);
+    for (const auto& rank : dead_) drain(*rank, failures);
+    return failures;
+  }
+
+  static void drain(Rank& rank, std::vector<std::string>& failures) {
+    for (const auto& [number, memory] : rank.memories) {
+      if (memory->file == 0 || memory->segments.file() != memory->file) continue;
+      if (Status status = memory->segments.drain(); !status.ok()) failures.push_back(status.message());
+    }
+  }
+
+  /// When no rank is left: nobody else will try again.
+  void settle() {
+    std::vector<std::string> failures = drain();
+    for (const std::string& failure : failures)
+      std::fprintf(stderr, "forebay: all ranks have ended, and %s; trying again for %d s\n", failure.c_str(),
+                   kMostTries);
+    for (int i = 0; i < kMostTries && !failures.empty(); ++i) {
+      std::this_thread::sleep_for(kBetweenTries);
+      failures = drain();
+    }
+    for (const std::string& failure : failures)
+      std::fprintf(stderr, "forebay: what ended ranks had kept is lost: %s\n", failure.c_str());
+    well_ = well_ && failures.empty();
+  }
+
+  int listener_;
+  Life starter_;
+  int signals_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::vector<std::unique_ptr<Rank>> dead_;  // with memory that others use
+  std::vector<pollfd> waited_;
+  bool well_ = true;
+};
+
+}  // namespace
+
+int run_keeper(int listener, pid_t starter) {
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2})
+    sigaddset(&signals, number);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  const Descriptor told(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  return Keeper(listener, starter, told.number()).run();
+}
+
+}  // namespace forebay

@@ -1,0 +1,142 @@
+// Ranks as processes, and the real keeper process: whatever is killed, what a returned put promised is in the
+// file, and nothing is left behind.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../segments/kill_tools.hpp"
+#include "keeper/connection.hpp"
+
+namespace forebay {
+namespace {
+
+using namespace test;
+using namespace std::chrono_literals;
+
+/// Who dies, and how.
+enum class Way { one_rank, all_ranks, the_keeper_is_told_to_end, a_child_lives_on, nobody, count };
+
+/// The processes that run the keeper's program.
+std::vector<pid_t> keepers() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    std::string program;
+    if (std::getline(file, program, '\0') && program == FOREBAY_KEEPER_BUILT)
+      found.push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  return found;
+}
+
+bool soon(const auto& happens) {
+  for (int i = 0; i < 1000; ++i) {
+    if (happens()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+class KeeperKills : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("FOREBAY_KEEPER_PROGRAM", FOREBAY_KEEPER_BUILT, 1);
+    ::setenv("FOREBAY_KEEPER", ("keeper_kills " + std::to_string(::getpid())).c_str(), 1);
+  }
+
+  struct Shared {
+    Progress progress;
+    std::atomic<int> connected;
+  };
+
+  [[noreturn]] static void be_a_rank(int rank, Way way, int memory, int file, std::uint64_t seed, int count,
+                                     Shared& shared) {
+    void* const at = ::mmap(nullptr, NodeSegments::bytes_needed(kSegment, count, kRanks), PROT_READ | PROT_WRITE,
+                            MAP_SHARED, memory, 0);
+    NodeSegments segments(at, kSegment, count, kRanks, rank);
+    // One starts it, whoever comes first.
+    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    KeptMemory kept;
+    if (rank == 0) {
+      segments.initialize();
+      segments.serve(seed);
+      kept = KeptMemory(memory, kSegment, count, kRanks);
+      if (!kept.serves(seed, file, false, "keeper_kills")) ::_exit(3);
+    }
+    ++shared.connected;
+    while (shared.connected < kRanks) ::usleep(100);
+    if (way == Way::a_child_lives_on && rank == 1 && ::fork() == 0) {
+      std::this_thread::sleep_for(2s);
+      ::_exit(0);
+    }
+    const auto storage = make_posix_storage(file, "keeper_kills");
+    Counters counters;
+    segments.attach(*storage, counters, 1ms);
+    put_elements(segments, seed, rank, shared.progress);
+    ::_exit(0);  // what is kept stays so
+  }
+
+  void run(std::uint64_t seed, Way way) {
+    ::test::Dice dice(seed);
+    const int count = static_cast<int>(3 + seed % 3 * 6);
+    const std::size_t bytes = NodeSegments::bytes_needed(kSegment, count, kRanks);
+    const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
+    ASSERT_EQ(::ftruncate(memory, static_cast<off_t>(bytes)), 0);
+    auto& shared = *static_cast<Shared*>(
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    std::string path = "/tmp/keeper_kills_XXXXXX";
+    const int file = ::mkstemp(path.data());
+    ASSERT_GE(file, 0);
+    ::unlink(path.c_str());
+    std::array<pid_t, kRanks> ranks{};
+    for (int r = 0; r < kRanks; ++r) {
+      if ((ranks[static_cast<std::size_t>(r)] = ::fork()) == 0)
+        be_a_rank(r, way, memory, file, seed, count, shared);
+    }
+    ASSERT_TRUE(soon([&] { return shared.connected == kRanks; }));
+    const int until = dice.between(1, kCalls / 2);
+    while (shared.progress.begun[0] < until) ::usleep(20);
+    ::usleep(static_cast<useconds_t>(dice.below(200)));
+    if (way == Way::the_keeper_is_told_to_end) {
+      for (const pid_t keeper : keepers()) ::kill(keeper, SIGTERM);
+      ::usleep(static_cast<useconds_t>(dice.below(3000)));
+    }
+    const int killed = way == Way::nobody ? 0 : way == Way::one_rank ? 1 : kRanks;
+    for (int r = 0; r < killed; ++r) ::kill(ranks[static_cast<std::size_t>(r)], SIGKILL);
+    for (int r = 0; r < kRanks; ++r) {
+      int status = 0;
+      ::waitpid(ranks[static_cast<std::size_t>(r)], &status, 0);
+      EXPECT_TRUE(r < killed || status == 0) << "rank " << r << ": " << status;
+    }
+    // The job is over; so is the keeper.
+    EXPECT_TRUE(soon([] { return keepers().empty(); }));
+    check_elements(*make_posix_storage(file, path), seed, shared.progress);
+    ::munmap(&shared, sizeof shared);
+    ::close(memory);
+    ::close(file);
+  }
+};
+
+TEST_F(KeeperKills, WhatWasPutIsInTheFile) {
+  const char* const more = std::getenv("FOREBAY_TEST_KILLS");
+  const std::uint64_t kills = more != nullptr ? std::strtoull(more, nullptr, 10) : 40;
+  for (std::uint64_t seed = 1; seed <= kills && !HasFailure(); ++seed) {
+    const auto way = static_cast<Way>(seed % static_cast<std::uint64_t>(Way::count));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", way " + std::to_string(static_cast<int>(way)));
+    run(seed, way);
+  }
+}
+
+}  // namespace
+}  // namespace forebay
