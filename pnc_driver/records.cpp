@@ -113,7 +113,7 @@ int RecordCount::accept(OpenFile& file, std::int64_t maximum, const Reach& mine)
   const std::int64_t records = maximum / file.core->ranks();
   if (records <= agreed_) return catch_up(file);  // the same on all ranks
   const bool kept = file.core->holds();           // likewise
-  if (!kept) {
+  if (!kept || file.core->survives()) {
     if (int err = put_in_header(file, records)) return err;
   } else if (file.core->rank() == 0) {
     std::int64_t known = 0;
@@ -138,8 +138,14 @@ int RecordCount::put_in_header(OpenFile& file, std::int64_t records) {
       if (err == NC_NOERR && records > agreed_) file.put_bytes += count_width(file);
     }
   }
-  // Records that the header does not count are lost, and no rank may believe otherwise.
-  if (int failed = spread_error(file, err)) return failed;
+  // Records that the header does not count are lost, and no rank may believe otherwise; where they are kept,
+  // not longer than until they go to the file.
+  if (file.core->survives()) {
+    if (err != NC_NOERR)
+      file.core->defer({Code::io, "cannot write the number of records of " + file.core->path()});
+  } else if (int failed = spread_error(file, err)) {
+    return failed;
+  }
   written_ = records;
   return NC_NOERR;
 }

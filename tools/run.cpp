@@ -179,7 +179,7 @@ int run(const RunOptions& options) {
   set("FOREBAY_LIBDIR", installation.library_path());
   if (options.verbose) set("FOREBAY_VERBOSE", "1");
   set_plugin_path(installation);
-  if (settings.mode == Mode::commit && settings.keeper != KeeperUse::none) {
+  if (settings.mode != Mode::strict && settings.keeper != KeeperUse::none) {
     const Status status = start_keeper_for_job(installation);
     if (!status.ok() && first) complain(status.message() + "; what a killed program has kept will be lost");
   }

@@ -61,7 +61,10 @@ constexpr Word<bool> words<bool>[] = {{"on", true},  {"off", false}, {"true", tr
                                       {"1", true},   {"0", false},   {"enable", true}, {"disable", false},
                                       {"yes", true}, {"no", false}};
 template <>
-constexpr Word<Mode> words<Mode>[] = {{"strict", Mode::strict}, {"commit", Mode::commit}};
+constexpr Word<Mode> words<Mode>[] = {{"strict", Mode::strict},
+                                      {"commit", Mode::commit},
+                                      {"automatic", Mode::automatic},
+                                      {"auto", Mode::automatic}};
 template <>
 constexpr Word<StorageKind> words<StorageKind>[] = {
     {"automatic", StorageKind::automatic}, {"auto", StorageKind::automatic},

@@ -11,7 +11,8 @@ namespace forebay {
 enum class Link { automatic, put, message };  ///< how packed bytes cross between nodes
 /// null walks and discards; failing is for tests. An open file's is never automatic.
 enum class StorageKind { automatic, mpiio, posix, null, failing };
-enum class Mode { strict, commit };  ///< when bytes must be in the file
+/// When bytes must be in the file. An open file's is never automatic.
+enum class Mode { strict, commit, automatic };
 /// The process that writes what ranks of its node kept when they die: where `forebay run` started one, also
 /// started by the library, or not used.
 enum class KeeperUse { automatic, start, none };

@@ -154,6 +154,9 @@ bool CoreFile::commits() const {
 bool CoreFile::holds() const {
   return keeper_->holds();
 }
+bool CoreFile::survives() const {
+  return keeper_->survives();
+}
 void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective,
                              std::int64_t independent) {
   keeper_->count_at_exit(offset, width, collective, independent);

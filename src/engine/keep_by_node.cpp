@@ -163,6 +163,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
   // All have entered: what is put now comes after whatever they did before. And all leave together, so that
   // what any of them does next comes later. HDF5 writes chunks from its ranks' caches at such moments.
   if (!several_ && agreed[well] && agreed[small]) {
+    holds_ = true;
     ++f.counters.pooled_calls;
     f.counters.pooled_requests += static_cast<std::int64_t>(puts.size());
     {
@@ -273,7 +274,7 @@ Status KeepByNode::flush() {
   Agreement agreed;
   const auto kept = agreed.maximum(segments_.kept());
   file_.agree(agreed);
-  paused_ = false;
+  paused_ = holds_ = false;
   // Each knows of what it put itself.
   return agreed[kept] != 0 ? flush_kept() : Status{};
 }

@@ -60,6 +60,8 @@ class KeepByNode final : public Keeper, public Holder {
 
   /// A keeper process writes what is kept when ranks of a node die: on all nodes, as the file was opened.
   bool is_guarded() const { return guarded_; }
+  bool survives() const override { return guarded_; }
+  bool holds() const override { return holds_; }
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks() const { return locks_; }
   /// The segments are smaller than they might be: none stay for the next file.
@@ -83,6 +85,7 @@ class KeepByNode final : public Keeper, public Holder {
   bool locks_ = false;
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
   bool guarded_ = false;
+  bool holds_ = false;        // collective writes
   bool lost_keeper_ = false;  // nothing is kept any more
   bool memory_stays_ = true;
 };

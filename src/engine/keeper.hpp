@@ -62,6 +62,7 @@ class Keeper {
 
   virtual bool commits() const { return true; }
   virtual bool holds() const { return false; }
+  virtual bool survives() const { return false; }
   virtual std::int64_t segment_bytes() const;
 
   virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*collective*/,

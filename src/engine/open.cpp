@@ -39,7 +39,10 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   s.comm = s.seat.take_comm(ranks);
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
-  request.needs_descriptor = options.needs_descriptor || s.settings.mode == Mode::commit;
+  // A keeper process reads segments only.
+  if (s.settings.mode == Mode::automatic && options.keeping == Keeping::by_rank)
+    s.options.keeping = Keeping::by_node;
+  request.needs_descriptor = options.needs_descriptor || s.settings.mode != Mode::strict;
   FileContext::Memory memory{};
   Status status = s.open_stored(request, led, memory, options.elsewhere);
   if (!status.ok()) {
@@ -55,7 +58,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);
   } else {
-    const bool commits = s.settings.mode == Mode::commit;
+    const bool commits = s.settings.mode != Mode::strict;
     if (commits) status = start_keeping(s, file->keeper_);
     file->note_open();  // other threads that open the file ask the keeper from now on
     if (commits) status = agree_outcome(*s.comm, status);

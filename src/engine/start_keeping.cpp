@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/memory_account.hpp"
+#include "base/speaker.hpp"
 #include "engine/file_context.hpp"
 #include "engine/keep_by_node.hpp"
 #include "engine/keep_by_rank.hpp"
@@ -13,8 +14,10 @@
 namespace forebay {
 namespace {
 
+// Who left it to Forebay hears of it where he asked to hear more.
 Status be_strict(FileContext& f, const std::string& why) {
-  if (f.comm->rank() == 0) warn_once("forebay_mode=" + why);
+  if (f.comm->rank() == 0 && (f.settings.mode == Mode::commit || verbose()))
+    warn_once("forebay_mode=strict for " + f.options.path + ": " + why);
   f.settings.mode = Mode::strict;
   return {};
 }
@@ -38,7 +41,10 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   for (;;) {
     std::unique_ptr<KeepByNode> made;
     Status status = KeepByNode::create(f, lease, f.nodes->comm(), f.settings, nullptr, made);
+    if (status.ok() && f.settings.mode == Mode::automatic && !made->is_guarded())
+      return be_strict(f, "no keeper process writes what is kept when ranks die");
     if (status.ok()) {
+      f.settings.mode = Mode::commit;
       if (memory_is_short) made->memory_is_short();
       if (made->locks()) f.settings.bypass_bytes = 0;
       keeper = std::move(made);
@@ -51,8 +57,7 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
     // Others may have taken what was free before: less may do.
     const std::int64_t less = pool_bound(f.settings) / 4;
     if (f.settings.segments != 0 || less < KeepByNode::least_share(f.nodes->topology().most_local_ranks))
-      return be_strict(f, "strict for " + f.options.path + ": " + status.message() +
-                              "; make /dev/shm larger, or set forebay_pool_bytes lower");
+      return be_strict(f, status.message() + "; make /dev/shm larger, or set forebay_pool_bytes lower");
     f.settings.pool_bytes = less;
     memory_is_short = true;
     (void)f.bypass.reserve();  // before segments take what is left
@@ -63,10 +68,9 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
 
 Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   // As the process ends there would be no way to the file.
-  if (f.file.descriptor() < 0)
-    return be_strict(f, "strict for " + f.options.path + ": " + f.file.no_descriptor());
+  if (f.file.descriptor() < 0) return be_strict(f, f.file.no_descriptor());
   if (f.share_to_keep == 0) {
-    if (f.comm->rank() == 0)
+    if (f.comm->rank() == 0 && (f.settings.mode == Mode::commit || verbose()))
       warn_few("forebay_mode=strict for a file that finds no memory",
                f.options.path + ": the files that are open keep all that forebay_memory_bytes and /dev/shm " +
                    "allow; set the former, or make the latter, larger");
@@ -76,8 +80,7 @@ Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   if (f.share_to_keep < pool_bound(f.settings)) f.settings.pool_bytes = f.share_to_keep;
   if (f.options.keeping == Keeping::by_rank) return keep_by_rank(f, keeper);
   if (f.nodes->topology().nodes > 1 && !f.options.tells_freed_space)
-    return be_strict(f, "commit keeps writes of " + f.options.driver +
-                            " on one node only here: on several, they are strict");
+    return be_strict(f, "writes of " + f.options.driver + " are kept on one node only here");
   return keep_by_node(f, keeper);
 }
 

@@ -83,7 +83,8 @@ struct Rank {
 
 class Keeper {
  public:
-  Keeper(int listener, pid_t starter, int signals) : listener_(listener), starter_(starter), signals_(signals) {}
+  Keeper(int listener, pid_t starter, int signals)
+      : listener_(listener), starter_(starter), signals_(signals) {}
 
   int run() {
     for (;;) {
@@ -171,8 +172,7 @@ class Keeper {
         return;
       const std::size_t bytes = NodeSegments::bytes_needed(m.segment_bytes, m.count, m.ranks);
       if (static_cast<std::size_t>(status.st_size) < bytes) return;
-      void* const at =
-          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
+      void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
       if (at != MAP_FAILED) rank.memories[m.memory] = std::make_unique<Memory>(at, bytes, m);
       return;
     }

@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   int listening = 0;
   socklen_t size = sizeof listening;
   if (argc != 2 || ::getsockopt(0, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || listening == 0) {
-    std::fputs("forebay-keeper: a part of Forebay, which starts it itself (forebay_keeper in forebay(1))\n", stderr);
+    std::fputs("forebay-keeper: a part of Forebay, which starts it itself (forebay_keeper in forebay(1))\n",
+               stderr);
     return 2;
   }
   if (const pid_t child = ::fork(); child != 0) ::_exit(child < 0 ? 1 : 0);

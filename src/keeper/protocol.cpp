@@ -21,8 +21,8 @@ namespace {
 socklen_t address_of(const std::string& name, sockaddr_un& address) {
   const std::string whole = name + " " + FOREBAY_VERSION + " " + std::to_string(sizeof(KeeperMessage)) + " " +
                             std::to_string(SegmentArea::bytes_needed(64, 1, 1));
-  const std::string text = "forebay-keeper-" + std::to_string(::geteuid()) + "-" +
-                           std::to_string(std::hash<std::string>()(whole));
+  const std::string text =
+      "forebay-keeper-" + std::to_string(::geteuid()) + "-" + std::to_string(std::hash<std::string>()(whole));
   address = {};
   address.sun_family = AF_UNIX;
   text.copy(address.sun_path + 1, sizeof address.sun_path - 1);
@@ -114,7 +114,8 @@ int receive_from_rank(int socket, KeeperMessage& message, int& descriptor) {
   do got = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
   if (got <= 0) return 0;
-  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr; control = CMSG_NXTHDR(&header, control)) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
+       control = CMSG_NXTHDR(&header, control)) {
     if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS)
       std::memcpy(&descriptor, CMSG_DATA(control), sizeof descriptor);
   }

@@ -17,8 +17,8 @@ struct KeeperMessage {
     freed    ///< the memory goes
   };
   What what{};
-  std::int32_t count = 0;  ///< of segments
-  std::int32_t ranks = 0;  ///< of the node
+  std::int32_t count = 0;   ///< of segments
+  std::int32_t ranks = 0;   ///< of the node
   std::uint32_t locks = 0;  ///< ranges of the file are locked before they are written
   std::uint64_t memory = 0;
   std::uint64_t file = 0;

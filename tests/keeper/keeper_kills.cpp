@@ -28,13 +28,15 @@ using namespace std::chrono_literals;
 /// Who dies, and how.
 enum class Way { one_rank, all_ranks, the_keeper_is_told_to_end, a_child_lives_on, nobody, count };
 
-/// The processes that run the keeper's program.
-std::vector<pid_t> keepers() {
+/// The keepers that one of these processes started.
+std::vector<pid_t> keepers_of(const std::vector<pid_t>& starters) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
-    std::string program;
-    if (std::getline(file, program, '\0') && program == FOREBAY_KEEPER_BUILT)
+    std::string program, starter;
+    if (std::getline(file, program, '\0') && std::getline(file, starter, '\0') &&
+        program == FOREBAY_KEEPER_BUILT &&
+        std::ranges::find(starters, std::atoi(starter.c_str())) != starters.end())
       found.push_back(std::atoi(entry.path().filename().c_str()));
   }
   return found;
@@ -62,8 +64,8 @@ class KeeperKills : public testing::Test {
 
   [[noreturn]] static void be_a_rank(int rank, Way way, int memory, int file, std::uint64_t seed, int count,
                                      Shared& shared) {
-    void* const at = ::mmap(nullptr, NodeSegments::bytes_needed(kSegment, count, kRanks), PROT_READ | PROT_WRITE,
-                            MAP_SHARED, memory, 0);
+    void* const at = ::mmap(nullptr, NodeSegments::bytes_needed(kSegment, count, kRanks),
+                            PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     NodeSegments segments(at, kSegment, count, kRanks, rank);
     // One starts it, whoever comes first.
     if (!connect_keeper(KeeperUse::start)) ::_exit(2);
@@ -99,7 +101,7 @@ class KeeperKills : public testing::Test {
     const int file = ::mkstemp(path.data());
     ASSERT_GE(file, 0);
     ::unlink(path.c_str());
-    std::array<pid_t, kRanks> ranks{};
+    std::vector<pid_t> ranks(kRanks);
     for (int r = 0; r < kRanks; ++r) {
       if ((ranks[static_cast<std::size_t>(r)] = ::fork()) == 0)
         be_a_rank(r, way, memory, file, seed, count, shared);
@@ -109,7 +111,7 @@ class KeeperKills : public testing::Test {
     while (shared.progress.begun[0] < until) ::usleep(20);
     ::usleep(static_cast<useconds_t>(dice.below(200)));
     if (way == Way::the_keeper_is_told_to_end) {
-      for (const pid_t keeper : keepers()) ::kill(keeper, SIGTERM);
+      for (const pid_t keeper : keepers_of(ranks)) ::kill(keeper, SIGTERM);
       ::usleep(static_cast<useconds_t>(dice.below(3000)));
     }
     const int killed = way == Way::nobody ? 0 : way == Way::one_rank ? 1 : kRanks;
@@ -120,7 +122,7 @@ class KeeperKills : public testing::Test {
       EXPECT_TRUE(r < killed || status == 0) << "rank " << r << ": " << status;
     }
     // The job is over; so is the keeper.
-    EXPECT_TRUE(soon([] { return keepers().empty(); }));
+    EXPECT_TRUE(soon([&] { return keepers_of(ranks).empty(); }));
     check_elements(*make_posix_storage(file, path), seed, shared.progress);
     ::munmap(&shared, sizeof shared);
     ::close(memory);
