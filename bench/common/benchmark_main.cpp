@@ -30,8 +30,9 @@ std::string footer(const Subject& subject, const std::vector<Peer>& peers) {
              "from the first {1} to the end of close, from the first rank's start to the last one's "
              "end. At the end a line\n"
              "`ratio ROW X` a row, X the fastest stock's median time over Forebay's, strict; `ratio "
-             "ROW.commit X` with\n"
-             "forebay_mode=commit. Exit status: 0 all {2} as they have to be, 1 some differ, 2 a run "
+             "ROW.commit X` and\n"
+             "`ratio ROW.automatic X` with forebay_mode=commit and automatic. Exit status: 0 all {2} as they "
+             "have to be, 1 some differ, 2 a run "
              "failed.\n",
              subject.reads ? "read" : "write", subject.reads ? "get" : "put",
              subject.reads ? "values are" : "files are");

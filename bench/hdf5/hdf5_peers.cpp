@@ -70,8 +70,11 @@ std::vector<Peer> hdf5_peers(const std::string& romio) {
       with(forebay_peer("forebay-multi", "strict"), multi, several),
       with(forebay_peer("commit", "commit"), independent, {}),
       with(forebay_peer("commit-multi", "commit"), multi, together),
+      with(forebay_peer("automatic", "automatic"), independent, {}),
+      with(forebay_peer("automatic-multi", "automatic"), multi, together),
       with(forebay_peer("forebay-romio", "strict", romio), independent, {"open-close"}),
       with(forebay_peer("commit-romio", "commit", romio), independent, {"open-close"}),
+      with(forebay_peer("automatic-romio", "automatic", romio), independent, {"open-close"}),
   };
   const auto describe = [&](const std::string& name, const char* form) {
     for (Peer& peer : peers)
@@ -81,7 +84,9 @@ std::vector<Peer> hdf5_peers(const std::string& romio) {
   describe("forebay-multi", ", H5Dwrite_multi");
   describe("commit", ", an independent H5Dwrite a dataset");
   describe("commit-multi", ", H5Dwrite_multi");
-  for (const char* name : {"forebay-romio", "commit-romio"})
+  describe("automatic", ", an independent H5Dwrite a dataset");
+  describe("automatic-multi", ", H5Dwrite_multi");
+  for (const char* name : {"forebay-romio", "commit-romio", "automatic-romio"})
     describe(name, ", an independent H5Dwrite a dataset, opened by ROMIO");
   return peers;
 }

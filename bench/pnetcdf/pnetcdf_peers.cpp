@@ -64,10 +64,11 @@ std::vector<Peer> pnetcdf_peers(const std::string& version, const std::string& r
   }
   peers.push_back(forebay_peer("forebay", "strict"));
   peers.push_back(forebay_peer("commit", "commit"));
+  peers.push_back(forebay_peer("automatic", "automatic"));
   // PnetCDF opens its files by MPI-IO whoever writes them, and what that takes is much of a small file's
   // time.
   if (!romio.empty()) {
-    for (const char* mode : {"strict", "commit"}) {
+    for (const char* mode : {"strict", "commit", "automatic"}) {
       Peer peer =
           forebay_peer(std::string(mode == std::string("strict") ? "forebay" : mode) + "-romio", mode, romio);
       peer.title += ", opened by ROMIO";

@@ -27,7 +27,9 @@ enum class FillHoles { automatic, enable, disable };
 struct Settings {
 #define SETTING(type, member, value, ...) type member = value;
 #include "base/settings.def"
-  bool one_node = false;  ///< no hint: all ranks that agreed on these are on one
+  // No hints:
+  bool one_node = false;    ///< all ranks that agreed on these are on one
+  bool has_keeper = false;  ///< a keeper process may be had, rank 0 says
 };
 
 /// How the values of one setting on the ranks of a file relate.

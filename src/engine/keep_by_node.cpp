@@ -78,7 +78,7 @@ Status KeepByNode::create(FileContext& file, const Lease& lease, const Communica
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   Status status;
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
-  const bool guards = settings.keeper != KeeperUse::none && !t.node_comm->shares_heap();
+  const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
   bool guarded = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
   try {
     std::shared_ptr<SegmentMemory> memory;

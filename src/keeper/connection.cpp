@@ -91,12 +91,16 @@ Status start_keeper(const std::string& name, const std::string& program) {
   return {};
 }
 
+bool keeper_is_expected(KeeperUse use) {
+  return use == KeeperUse::start ||
+         (use == KeeperUse::automatic && !from_environment("FOREBAY_KEEPER").empty());
+}
+
 bool connect_keeper(KeeperUse use) {
-  if (use == KeeperUse::none) return false;
+  if (!keeper_is_expected(use)) return false;
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
   if (connection.ours()) return true;
-  if (use == KeeperUse::automatic && from_environment("FOREBAY_KEEPER").empty()) return false;
   const std::string name = keeper_name();
   connection.socket = connect_to_keeper(name);
   if (connection.socket < 0 && use == KeeperUse::start && start_keeper(name, keeper_program()).ok())

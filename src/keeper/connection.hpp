@@ -18,6 +18,8 @@ std::string keeper_program();
 /// and all that connected have ended, and what they kept is written.
 Status start_keeper(const std::string& name, const std::string& program);
 
+/// Whether connect_keeper may find or make one.
+bool keeper_is_expected(KeeperUse use);
 /// Connects this process to the keeper of its node, once; where there is none, starts one if `use` says so.
 /// False: there is none.
 bool connect_keeper(KeeperUse use);

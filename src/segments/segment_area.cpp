@@ -1,12 +1,15 @@
 // Where the parts lie, and how they begin.
 #include "segments/segment_area.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "exchange/shared_memory.hpp"
 
 namespace forebay {
 namespace {
+
+constexpr std::size_t kMostSaved = 32 << 10;
 
 std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
@@ -23,9 +26,10 @@ struct Places {
     heads = journals + static_cast<std::size_t>(ranks + 1) * sizeof(Journal);
     slots = round_up(heads + 2 * n * sizeof(std::atomic<int>), 4096);
     saved = round_up(slots + n * slot, 4096);
-    end = saved + static_cast<std::size_t>(ranks + 1) * SegmentArea::kSaved;
+    saved_bytes = std::min(kMostSaved, n * bytes / (16 * static_cast<std::size_t>(ranks)) / 64 * 64);
+    end = saved + static_cast<std::size_t>(ranks + 1) * saved_bytes;
   }
-  std::size_t map, slot, segments, journals, heads, slots, saved, end;
+  std::size_t map, slot, segments, journals, heads, slots, saved, saved_bytes, end;
 };
 
 }  // namespace
@@ -49,6 +53,7 @@ SegmentArea::SegmentArea(void* memory, std::int64_t segment_bytes, int count_, i
   heads = reinterpret_cast<std::atomic<int>*>(at + places.heads);
   slots = at + places.slots;
   saved = at + places.saved;
+  saved_bytes = static_cast<std::int64_t>(places.saved_bytes);
   map_bytes = static_cast<std::int64_t>(places.map);
   slot_bytes = static_cast<std::int64_t>(places.slot);
 }
@@ -58,7 +63,7 @@ bool SegmentArea::populate(int segment) const {
 }
 
 bool SegmentArea::populate_saved() const {
-  return forebay::populate(saved_by(rank), kSaved);
+  return forebay::populate(saved_by(rank), static_cast<std::size_t>(saved_bytes));
 }
 
 void SegmentArea::initialize() const {

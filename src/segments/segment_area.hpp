@@ -57,9 +57,8 @@ struct SegmentArea {
   /// Reserves its memory, and maps it here. False: there is none.
   bool populate(int segment) const;
   Journal& journal() const { return journals[rank]; }
-  /// Where a rank puts what it writes over: kSaved bytes, which it has to populate first.
-  static constexpr std::int64_t kSaved = 32 << 10;
-  std::byte* saved_by(int rank_) const { return saved + rank_ * kSaved; }
+  /// Where a rank puts what it writes over, which it has to populate first.
+  std::byte* saved_by(int rank_) const { return saved + rank_ * saved_bytes; }
   bool populate_saved() const;
 
   int ranks;
@@ -73,6 +72,7 @@ struct SegmentArea {
   std::atomic<int>* heads;  // of the chains of segments whose numbers have the same remainder
   std::byte* slots;         // for each segment its marks and its bytes
   std::byte* saved;
+  std::int64_t saved_bytes;  // of a rank
   std::int64_t map_bytes;
   std::int64_t slot_bytes;
 };

@@ -17,7 +17,7 @@ bool SegmentBytes::save(int segment, std::span<const Run> runs) {
     const std::int64_t begin = runs[i].file - origin, end = begin + runs[i].length;
     if (!any_marked(segment, begin, end)) continue;
     // An element that the edge cuts may be changed for longer than the rest of the batch.
-    if (end == area_.bytes || !marked(segment, begin, end) || bytes + runs[i].length > SegmentArea::kSaved)
+    if (end == area_.bytes || !marked(segment, begin, end) || bytes + runs[i].length > area_.saved_bytes)
       return false;
     if (!can_save_ && !area_.populate_saved()) return false;
     can_save_ = true;

@@ -62,6 +62,7 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   FileFacts f;
   f.path = path;
   f.driver = "pnetcdf";
+  f.settings.mode = Mode::strict;
   f.settings.stripe_bytes = 1 << 20;
   f.settings.stats = "/data/stats.json";
   f.stripe_bytes = 1 << 20;
@@ -255,7 +256,7 @@ TEST(Report, FollowsItsSchema) {
   EXPECT_THAT(schema.check(document), IsEmpty());
   const json& file = document["files"][0];
   EXPECT_EQ(file["average_piece_bytes"], 12);
-  EXPECT_EQ(file["settings"], "forebay_stripe_bytes=1m");
+  EXPECT_EQ(file["settings"], "forebay_mode=strict;forebay_stripe_bytes=1m");
   EXPECT_EQ(file["file_writes"]["unaligned"], 2);
   EXPECT_EQ(
       file["file_writes"]["sizes"],

@@ -108,21 +108,21 @@ TEST_F(NodeSegmentsTest, ADeadRankLeavesItsLock) {
 
 // What it was copying over older bytes leaves these.
 TEST_F(NodeSegmentsTest, WhatADeadRankWasChangingIsAsItWas) {
-  ASSERT_TRUE(put(90, 1020, 1).ok());
+  ASSERT_TRUE(put(90, 420, 1).ok());
   in_child([&] {
-    StridedCursor cursor(100, 0, 1000, {});
+    StridedCursor cursor(100, 0, 400, {});
     DyingSource source([] { ::kill(::getpid(), SIGKILL); });
     (void)segments_->put({&cursor, &source});
   });
   ASSERT_TRUE(put(200, 10, 2).ok());  // after it, in the same place
-  EXPECT_EQ(segments_->kept(), 1020);
+  EXPECT_EQ(segments_->kept(), 420);
   in_child([&] {
     StridedCursor cursor(3000, 0, 10, {});
     DyingSource source([] { ::_exit(3); });
     (void)segments_->put({&cursor, &source});
   });
   ASSERT_TRUE(segments_->drain().ok());
-  std::vector<int> expected(1110, 1);
+  std::vector<int> expected(510, 1);
   std::fill_n(expected.begin(), 90, 0);
   std::fill_n(expected.begin() + 200, 10, 2);
   EXPECT_EQ(file(0, 4096), expected);

@@ -494,7 +494,8 @@ TEST(Hints, ThePageIsCurrent) {
 
 TEST(Hints, TheListNamesAll) {
   const Outcome outcome = forebay_command({"hints"});
-  EXPECT_THAT(outcome.output, HasSubstr("forebay_mode\n    strict | commit; default: strict\n"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("forebay_mode\n    strict | commit | automatic; default: automatic\n"));
   EXPECT_THAT(outcome.output, HasSubstr("nc_num_aggrs_per_node\n"));
 }
 
