@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMostPieces = 1024;
 // Holes up to this are cheaper read and written with what lies around them than by a write each.
 constexpr std::int64_t kHole = 4096;
+// Runs so far apart on average have their holes read one by one.
+constexpr std::int64_t kApart = 16 << 10;
 constexpr int kLeastRuns = 3;  // fewer are written as they are
 
 /// Calls f(part, runs) for the parts of a segment whose runs lie near each other.
@@ -67,19 +69,29 @@ void SegmentWriter::end_bypass() {
 }
 
 // What is not marked has no meaning in memory: there the file's bytes come in. False: it cannot be read.
-bool SegmentWriter::fill_holes(int segment, Extent part) {
-  std::byte* const from = block();
+bool SegmentWriter::fill_holes(int segment, Extent part, int runs) {
+  const std::int64_t origin = area_.range_of(segment).begin;
   std::byte* const data = area_.data_of(segment);
-  if (!storage_->read(area_.range_of(segment).begin + part.begin, from, part.size()).ok()) return false;
-  counters_->count_read(part.size());
-  ++counters_->rmw_blocks;
+  // A read costs as much as copying some kilobytes.
+  const bool one_by_one = part.size() / runs >= kApart;
+  std::byte* const from = one_by_one ? nullptr : block();
+  if (!one_by_one) {
+    if (!storage_->read(origin + part.begin, from, part.size()).ok()) return false;
+    counters_->count_read(part.size());
+  }
   std::int64_t hole = part.begin;
+  bool well = true;
   bytes_.for_each_run(segment, part.begin, part.end, [&](std::int64_t begin, std::int64_t length) {
-    if (begin > hole)
+    if (begin > hole && one_by_one) {
+      well = well && storage_->read(origin + hole, data + hole, begin - hole).ok();
+      counters_->count_read(begin - hole);
+    } else if (begin > hole) {
       copy_bytes(from + (hole - part.begin), data + hole, static_cast<std::size_t>(begin - hole));
+    }
     hole = begin + length;
   });
-  return true;
+  if (well) ++counters_->rmw_blocks;
+  return well;
 }
 
 Status SegmentWriter::write(int segment) {
@@ -105,7 +117,7 @@ Status SegmentWriter::write(int segment) {
     if (mark_ != nullptr && !full && may_fill()) alone.emplace(*mark_);
     if (!full && may_fill() && (!alone || alone->certain())) {
       for_each_group(bytes_, segment, [&](Extent part, int runs) {
-        if (runs < kLeastRuns || !fill_holes(segment, part))
+        if (runs < kLeastRuns || !fill_holes(segment, part, runs))
           bytes_.for_each_run(segment, part.begin, part.end, add);
         else
           add(part.begin, part.size());

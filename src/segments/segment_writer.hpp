@@ -39,7 +39,7 @@ class SegmentWriter {
 
  private:
   bool may_fill() const;
-  bool fill_holes(int segment, Extent part);
+  bool fill_holes(int segment, Extent part, int runs);
 
   const SegmentArea& area_;
   SegmentBytes& bytes_;

@@ -313,6 +313,30 @@ TEST_F(NodeSegmentsTest, SmallHolesAreFilledFromTheFile) {
   EXPECT_EQ(counters_.rmw_blocks, 1);
 }
 
+// Of long runs only the holes are read.
+TEST_F(NodeSegmentsTest, HolesFarApartAreReadOneByOne) {
+  constexpr std::int64_t bytes = 64 << 10;
+  std::vector<std::byte> memory(NodeSegments::bytes_needed(bytes, 1, 1));
+  NodeSegments segments(memory.data(), bytes, 1, 1, 0);
+  segments.initialize();
+  segments.attach(*storage_, counters_, std::chrono::seconds(100), true);
+  const std::vector<char> before(static_cast<std::size_t>(bytes), 5);
+  ASSERT_EQ(::pwrite(fd_, before.data(), before.size(), 0), bytes);
+  const std::vector<std::byte> data(20000, std::byte{7});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    StridedCursor cursor(100 + 20100 * i, 0, 20000, {});
+    MemorySource source(data.data());
+    ASSERT_TRUE(segments.put({&cursor, &source}).ok());
+  }
+  ASSERT_TRUE(segments.drain().ok());
+  std::vector<int> expected(static_cast<std::size_t>(bytes), 5);
+  for (int i = 0; i < 3; ++i) std::fill_n(expected.begin() + 100 + 20100 * i, 20000, 7);
+  EXPECT_EQ(file(0, bytes), expected);
+  EXPECT_EQ(counters_.writes, 1);
+  EXPECT_EQ(counters_.reads, 2);
+  EXPECT_EQ(counters_.read_bytes, 200);
+}
+
 // What it writes could be overwritten by what was read before.
 TEST_F(NodeSegmentsTest, NoHoleIsFilledWhileAnotherRankPassesBy) {
   segments_->attach(*storage_, counters_, std::chrono::seconds(100), true);
