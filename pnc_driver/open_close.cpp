@@ -112,8 +112,7 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && status.code() != kNotOpened) warn_once(status.message() + stock_is_used);
   } else if (verbose() && speaks_for(file.core->rank(), file.core->ranks())) {
-    warn_once(std::string("PnetCDF runs on Forebay's driver, ") +
-              (file.core->commits() ? "commit" : "strict"));
+    warn_once(std::string("PnetCDF runs on Forebay's driver, ") + file.core->mode_in_words());
   }
 }
 

@@ -55,8 +55,11 @@ int parse_and_run(int argc, char** argv) {
       ->add_option("--hints", run_options.hints, "hints, as key=value;key=value (`forebay hints` lists them)")
       ->type_name("HINTS");
   run_command
-      ->add_option("--mode", run_options.mode,
-                   "when bytes must be in the file: strict, or commit (gathered over calls)")
+      ->add_option(
+          "--mode", run_options.mode,
+          "when bytes must be in the file: automatic (the default: gathered over calls, and written "
+          "however the program ends), strict (when a write returns), or commit (gathered; lost where the "
+          "program is killed)")
       ->type_name("MODE");
   run_command->add_flag("--verbose", run_options.verbose,
                         "tell what is set and which driver each library runs on");

@@ -286,8 +286,8 @@ int print_report(const std::string& path, bool as_json) {
     }
     if (files.empty())
       fmt::print(
-          "No file was written through Forebay. `forebay run --verbose PROGRAM` tells which driver each "
-          "library runs on, "
+          "No file was written through Forebay, or the program ended before it closed one. `forebay run "
+          "--verbose PROGRAM` tells which driver each library runs on, "
           "`forebay doctor` whether Forebay works here.\n");
     if (!files.empty()) print_head(document);
     for (const json& file : files) {

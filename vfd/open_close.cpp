@@ -199,7 +199,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   }
   if (!status.ok()) return status;
   if (verbose() && speaks_for(f.rank, f.ranks)) {
-    warn_once(std::string("HDF5 runs on Forebay's driver, ") + (f.core->commits() ? "commit" : "strict"));
+    warn_once(std::string("HDF5 runs on Forebay's driver, ") + f.core->mode_in_words());
   }
 
   f.handle = mpi::file_of(*f.core);

@@ -15,8 +15,9 @@ std::unique_ptr<Row> make_pnetcdf_row(std::string_view name, const Setting& sett
   if (name == "wrf") return make_wrf_row(setting);
   if (name == "tiny-4") return make_tiny_row(setting, 4);
   if (name == "tiny-16") return make_tiny_row(setting, 16);
-  if (name == "small-puts") return make_small_row(setting, true);
-  if (name == "small-waits") return make_small_row(setting, false);
+  if (name == "small-puts") return make_small_row(setting, SmallCalls::puts);
+  if (name == "late") return make_small_row(setting, SmallCalls::late);
+  if (name == "small-waits") return make_small_row(setting, SmallCalls::waits);
   if (name == "independent") return make_stride_row(setting, true);
   if (name == "gaps") return make_stride_row(setting, false);
   if (name == "open-close") return from_create(make_open_close_row(setting));

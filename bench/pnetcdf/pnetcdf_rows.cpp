@@ -16,6 +16,7 @@ constexpr RowInfo rows[] = {
     {"tiny-16", "16-byte pieces, cyclic over the ranks, iput_vars, one wait_all", false},
     {"small-puts", "a field a call: small put_vara_alls one after another", true},
     {"small-waits", "4 fields a call: small wait_alls one after another", true},
+    {"late", "as small-puts, before each call a rank in turn is 0 to 5 ms late", false},
     {"independent", "independent put_vars, cyclic over the ranks, more than commit mode keeps", true},
     {"gaps", "small put_vars_alls, cyclic, with a gap between the ranks that nobody puts", true},
     {"open-close", "one put of 1 KiB a rank, as a program: timed from create to close", false, true, true},

@@ -2,6 +2,9 @@
 // has a patch of 16 x 64 floats, 4 KiB.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 #include "boxes.hpp"
 
 namespace forebay::bench {
@@ -12,8 +15,12 @@ constexpr std::int64_t rows = 16, columns = 64;
 
 class SmallRow final : public PnetcdfRow {
  public:
-  SmallRow(const Setting& setting, bool blocking)
-      : blocking_(blocking), records_(by_size(setting.size, 2, 6, 24, 64)) {
+  SmallRow(const Setting& setting, SmallCalls calls)
+      : blocking_(calls != SmallCalls::waits),
+        late_(calls == SmallCalls::late),
+        rank_(setting.rank),
+        ranks_(setting.ranks),
+        records_(by_size(setting.size, 2, 6, 24, 64)) {
     const std::vector<int> grid = factors(setting.ranks, 2);
     shape_[0] = rows * grid[0];
     shape_[1] = columns * grid[1];
@@ -38,6 +45,7 @@ class SmallRow final : public PnetcdfRow {
       box_.start[0] = record;
       for (int v = 0; v < variables; ++v, from += box_.elements()) {
         const int id = ids_[static_cast<std::size_t>(v)];
+        if (late_) be_late(record * variables + v);
         if (blocking_) {
           check(ncmpi_put_vara_float_all(file, id, box_.start.data(), box_.count.data(), from),
                 "ncmpi_put_vara_float_all");
@@ -52,7 +60,13 @@ class SmallRow final : public PnetcdfRow {
   }
 
  private:
-  bool blocking_;
+  // One rank after the other, by 0 to 5 ms.
+  void be_late(int call) const {
+    if (call % ranks_ == rank_) std::this_thread::sleep_for(std::chrono::microseconds(call * 1237 % 5000));
+  }
+
+  bool blocking_, late_;
+  int rank_, ranks_;
   int records_;
   std::int64_t shape_[2];
   Box box_;
@@ -62,8 +76,8 @@ class SmallRow final : public PnetcdfRow {
 
 }  // namespace
 
-std::unique_ptr<Row> make_small_row(const Setting& setting, bool blocking) {
-  return std::make_unique<SmallRow>(setting, blocking);
+std::unique_ptr<Row> make_small_row(const Setting& setting, SmallCalls calls) {
+  return std::make_unique<SmallRow>(setting, calls);
 }
 
 }  // namespace forebay::bench

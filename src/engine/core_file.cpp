@@ -157,6 +157,11 @@ bool CoreFile::holds() const {
 bool CoreFile::survives() const {
   return keeper_->survives();
 }
+const char* CoreFile::mode_in_words() const {
+  return !commits()   ? "strict"
+         : survives() ? "commit, with a keeper process"
+                      : "commit, without a keeper process";
+}
 void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective,
                              std::int64_t independent) {
   keeper_->count_at_exit(offset, width, collective, independent);

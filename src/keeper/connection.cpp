@@ -55,7 +55,8 @@ std::string keeper_program() {
   std::string folder = object_holding(reinterpret_cast<void*>(&keeper_program)).path;
   folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
   if (folder.empty()) return {};
-  for (const char* place : {"forebay-keeper", "forebay/forebay-keeper"}) {
+  // Beside the drivers, of which HDF5's plugin has a folder of its own; seen from libforebay.so.
+  for (const char* place : {"forebay-keeper", "../forebay-keeper", "forebay/forebay-keeper"}) {
     if (std::string path = if_there(folder + place); !path.empty()) return path;
   }
   return {};
@@ -64,7 +65,10 @@ std::string keeper_program() {
 // Its first process ends at once, so that the keeper is nobody's child: a program that waits for its children
 // would find one that it does not know.
 Status start_keeper(const std::string& name, const std::string& program) {
-  if (program.empty()) return {Code::no_such_file, "there is no forebay-keeper beside Forebay's library"};
+  if (program.empty())
+    return {Code::no_such_file,
+            "there is no forebay-keeper beside Forebay's drivers; install Forebay as a whole, or set "
+            "FOREBAY_KEEPER_PROGRAM"};
   const int listener = listen_as_keeper(name);
   if (listener < 0)
     return errno == EADDRINUSE ? Status{} : from_errno(errno, "cannot listen as the node's keeper");
@@ -103,8 +107,12 @@ bool connect_keeper(KeeperUse use) {
   if (connection.ours()) return true;
   const std::string name = keeper_name();
   connection.socket = connect_to_keeper(name);
-  if (connection.socket < 0 && use == KeeperUse::start && start_keeper(name, keeper_program()).ok())
-    connection.socket = connect_to_keeper(name);
+  if (connection.socket < 0 && use == KeeperUse::start) {
+    if (Status status = start_keeper(name, keeper_program()); status.ok())
+      connection.socket = connect_to_keeper(name);
+    else
+      warn_once(status.message() + ": what a killed program has kept is lost");
+  }
   connection.process = ::getpid();
   return connection.socket >= 0;
 }

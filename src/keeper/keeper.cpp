@@ -208,7 +208,12 @@ class Keeper {
   static void drain(Rank& rank, std::vector<std::string>& failures) {
     for (const auto& [number, memory] : rank.memories) {
       if (memory->file == 0 || memory->segments.file() != memory->file) continue;
+      const std::int64_t before = memory->counters.written_bytes;
       if (Status status = memory->segments.drain(); !status.ok()) failures.push_back(status.message());
+      if (const std::int64_t written = memory->counters.written_bytes - before; written > 0)
+        std::fprintf(stderr,
+                     "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
+                     static_cast<long long>(written), memory->path.c_str());
     }
   }
 
