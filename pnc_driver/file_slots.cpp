@@ -119,7 +119,12 @@ int flush(void* object) {
 
 int begin_indep_data(void* object) {
   OpenFile& file = OpenFile::of(object);
-  const int drained = guarded([&] { return file.in_define ? NC_NOERR : drain_collective(file); });
+  // PnetCDF's own driver writes the count that it knows at the end of this mode, for a moment over ours.
+  const int drained = guarded([&] {
+    if (file.in_define || !file.active() || !file.writable) return NC_NOERR;
+    const int err = drain_collective(file);
+    return err != NC_NOERR || file.independent ? err : file.records.settle(file);
+  });
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
   if (err == NC_NOERR && file.active() && file.core->commits()) file.core->begin_independent();

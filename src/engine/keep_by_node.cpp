@@ -123,9 +123,14 @@ bool KeepByNode::hand_over() {
 
 KeepByNode::~KeepByNode() {
   unwatch(*this);
-  if (file_number_ == 0) return;
-  segments_.serve(0);
-  memory_->kept.closed(file_number_);
+  end_service();
+}
+
+// False: the keeper process may still be in the memory, which another file must not have then.
+bool KeepByNode::end_service() {
+  if (file_number_ == 0) return true;
+  memory_->kept.closed(std::exchange(file_number_, 0));
+  return segments_.end_service();
 }
 
 std::shared_ptr<SegmentMemory> KeepByNode::close() {
@@ -136,7 +141,7 @@ std::shared_ptr<SegmentMemory> KeepByNode::close() {
         file_.options.path + ": " + std::to_string(missing) + " of " + std::to_string(segments_.count()) +
             " segments were not had, so what was kept was written earlier; make /dev/shm larger, or set " +
             "forebay_pool_bytes lower");
-  return memory_stays_ ? memory_ : nullptr;
+  return end_service() && memory_stays_ ? memory_ : nullptr;
 }
 
 // ---- writes ----
@@ -147,8 +152,8 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
   const std::int64_t bytes = bytes_of(puts);
   Agreement agreed;
   const auto well = agreed.all(mine.ok());
-  const auto small = agreed.all(when == When::as_the_mode_says && !f.twice() && !lost_keeper_ && bytes >= 0 &&
-                                bytes <= most_);
+  const auto small =
+      agreed.all(when == When::as_the_mode_says && !f.twice() && keeps() && bytes >= 0 && bytes <= most_);
   const auto kept = agreed.maximum(segments_.kept());
   agreed.maxima(agree_max);
   f.agree(agreed);
@@ -192,7 +197,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
-  if (when == When::before_return || paused_ || lost_keeper_ || f.twice()) {
+  if (when == When::before_return || paused_ || !keeps() || f.twice()) {
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
     segments_.end_bypass();

@@ -62,6 +62,8 @@ class KeepByNode final : public Keeper, public Holder {
   bool is_guarded() const { return guarded_; }
   bool survives() const override { return guarded_; }
   bool holds() const override { return holds_; }
+  /// Nothing is kept without it.
+  void need_keeper() { needs_keeper_ = true; }
   /// Nodes lock what they write of a segment: whatever goes to the file has to go through segments.
   bool locks() const { return locks_; }
   /// The segments are smaller than they might be: none stay for the next file.
@@ -71,6 +73,9 @@ class KeepByNode final : public Keeper, public Holder {
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
   Status keep(const Put& put);
   bool hand_over();
+  bool end_service();
+  // Not before the keeper process has said that it would write it, where that is asked for.
+  bool keeps() const { return !lost_keeper_ && (!needs_keeper_ || segments_.is_acknowledged()); }
   void look_for_keeper();
 
   std::shared_ptr<SegmentMemory> memory_;
@@ -85,6 +90,7 @@ class KeepByNode final : public Keeper, public Holder {
   bool locks_ = false;
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
   bool guarded_ = false;
+  bool needs_keeper_ = false;
   bool holds_ = false;        // collective writes
   bool lost_keeper_ = false;  // nothing is kept any more
   bool memory_stays_ = true;

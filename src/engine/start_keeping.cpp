@@ -44,6 +44,7 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
     if (status.ok() && f.settings.mode == Mode::automatic && !made->is_guarded())
       return be_strict(f, "no keeper process writes what is kept when ranks die");
     if (status.ok()) {
+      if (f.settings.mode == Mode::automatic) made->need_keeper();
       f.settings.mode = Mode::commit;
       if (memory_is_short) made->memory_is_short();
       if (made->locks()) f.settings.bypass_bytes = 0;

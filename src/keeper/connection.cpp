@@ -19,17 +19,23 @@
 #include "base/loaded_object.hpp"
 #include "base/per_process.hpp"
 #include "keeper/protocol.hpp"
+#include "storage/descriptors.hpp"
 
 namespace forebay {
 namespace {
 
-// One for the process; a child of fork() holds a copy that is not its to use.
+// One for the process; a child of fork() holds a copy that is not its to use, and a program may close what it
+// does not know, so that the number becomes another file's.
 struct Connection {
   std::mutex mutex;
   int socket = -1;
+  FileId id;
   pid_t process = 0;
 
-  bool ours() const { return socket >= 0 && process == ::getpid(); }
+  bool ours() const {
+    FileId now;
+    return socket >= 0 && process == ::getpid() && id_of(socket, now) && now == id;
+  }
   static Connection& instance() { return per_process<Connection>(); }
 };
 
@@ -114,7 +120,7 @@ bool connect_keeper(KeeperUse use) {
       warn_once(status.message() + ": what a killed program has kept is lost");
   }
   connection.process = ::getpid();
-  return connection.socket >= 0;
+  return connection.socket >= 0 && id_of(connection.socket, connection.id);
 }
 
 bool keeper_lives() {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -49,7 +51,8 @@ class Life {
   bool ended() const {
     pollfd asked{told_.number(), POLLIN, 0};
     if (asked.fd >= 0) return ::poll(&asked, 1, 0) > 0;
-    return process_ <= 0 || (::kill(process_, 0) != 0 && errno == ESRCH);
+    // Of a process of another namespace only the socket tells.
+    return process_ > 0 && ::kill(process_, 0) != 0 && errno == ESRCH;
   }
 
  private:
@@ -73,6 +76,15 @@ struct Memory {
   std::string path;
   Descriptor descriptor;
   std::unique_ptr<Storage> storage;
+  bool failed = false;  // to write
+  std::array<std::int64_t, 3> as_left{};
+
+  /// What a change of the file changes.
+  std::array<std::int64_t, 3> state() const {
+    struct stat now{};
+    (void)::fstat(descriptor.number(), &now);
+    return {now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
+  }
 };
 
 struct Rank {
@@ -119,7 +131,11 @@ class Keeper {
       else
         all_told = false;
     };
-    add(listener_);
+    // Where there is no descriptor left it would not sleep.
+    if (full_)
+      all_told = false;
+    else
+      add(listener_);
     add(signals_);
     for (const auto& rank : ranks_) {
       add(rank->socket.number());
@@ -141,6 +157,7 @@ class Keeper {
   void accept() {
     for (;;) {
       Descriptor socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      full_ = socket.number() < 0 && errno != EAGAIN && errno != EINTR;
       if (socket.number() < 0) return;
       ucred peer{};
       socklen_t size = sizeof peer;
@@ -186,7 +203,9 @@ class Keeper {
         memory.storage = make_posix_storage(memory.descriptor.number(), memory.path);
         memory.segments.attach(*memory.storage, memory.counters, std::chrono::hours(24 * 365), false,
                                m.locks != 0 ? memory.descriptor.number() : -1);
+        if (memory.descriptor.number() < 0) break;  // there was no room for it
         memory.file = m.file;
+        memory.segments.acknowledge(m.file);
         break;
       case KeeperMessage::What::closed:
         memory.file = 0;
@@ -200,21 +219,37 @@ class Keeper {
   /// Writes what is kept of any file. A message for each that could not be written.
   std::vector<std::string> drain() {
     std::vector<std::string> failures;
-    for (const auto& rank : ranks_) drain(*rank, failures);
-    for (const auto& rank : dead_) drain(*rank, failures);
+    for (const auto* ranks : {&ranks_, &dead_}) {
+      for (const auto& rank : *ranks) {
+        for (auto& [number, memory] : rank->memories) {
+          if (Status status = drain(*memory); !status.ok()) failures.push_back(status.message());
+        }
+      }
+    }
     return failures;
   }
 
-  static void drain(Rank& rank, std::vector<std::string>& failures) {
-    for (const auto& [number, memory] : rank.memories) {
-      if (memory->file == 0 || memory->segments.file() != memory->file) continue;
-      const std::int64_t before = memory->counters.written_bytes;
-      if (Status status = memory->segments.drain(); !status.ok()) failures.push_back(status.message());
-      if (const std::int64_t written = memory->counters.written_bytes - before; written > 0)
-        std::fprintf(stderr,
-                     "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
-                     static_cast<long long>(written), memory->path.c_str());
+  Status drain(Memory& memory) {
+    if (memory.file == 0) return {};
+    // With no rank left whoever changes the file has begun anew: what is kept is older.
+    if (memory.failed && ranks_.empty() && memory.as_left != memory.state()) {
+      memory.file = 0;
+      lost(memory.path + " was changed by somebody else meanwhile");
+      return {};
     }
+    const std::int64_t before = memory.counters.written_bytes;
+    Status status = memory.segments.drain_for(memory.file);
+    if (const std::int64_t written = memory.counters.written_bytes - before; written > 0 && status.ok())
+      std::fprintf(stderr, "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
+                   static_cast<long long>(written), memory.path.c_str());
+    memory.failed = !status.ok();
+    memory.as_left = memory.state();
+    return status;
+  }
+
+  void lost(const std::string& why) {
+    well_ = false;
+    std::fprintf(stderr, "forebay: what ended ranks had kept is lost: %s\n", why.c_str());
   }
 
   /// When no rank is left: nobody else will try again.
@@ -227,9 +262,7 @@ class Keeper {
       std::this_thread::sleep_for(kBetweenTries);
       failures = drain();
     }
-    for (const std::string& failure : failures)
-      std::fprintf(stderr, "forebay: what ended ranks had kept is lost: %s\n", failure.c_str());
-    well_ = well_ && failures.empty();
+    for (const std::string& failure : failures) lost(failure);
   }
 
   int listener_;
@@ -239,12 +272,19 @@ class Keeper {
   std::vector<std::unique_ptr<Rank>> dead_;  // with memory that others use
   std::vector<pollfd> waited_;
   bool well_ = true;
+  bool full_ = false;
 };
 
 }  // namespace
 
 int run_keeper(int listener, pid_t starter) {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    descriptors.rlim_cur = descriptors.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2})

@@ -166,6 +166,14 @@ Status NodeSegments::drain(Extent range) {
   return status;
 }
 
+Status NodeSegments::drain_for(std::uint64_t file) {
+  area_.header->draining = true;
+  Status status;
+  if (area_.header->file == file) status = drain();
+  area_.header->draining = false;
+  return status;
+}
+
 Status NodeSegments::drain_share() {
   Status status;
   for_each_in({0, kNoOffset}, [&](int s, Extent whole) {

@@ -94,9 +94,21 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// The same for bytes that go past the segments, within one segment's range.
   bool bypass_in_signal(int fd, Piece piece) noexcept;
 
-  /// Whose they are, for who is not told when the file is closed; 0: nobody's.
-  std::uint64_t file() const { return area_.header->file.load(std::memory_order_acquire); }
-  void serve(std::uint64_t file) { area_.header->file.store(file, std::memory_order_release); }
+  /// Between the node's first rank and the keeper process. Whose they are; 0: nobody's.
+  void serve(std::uint64_t file) { area_.header->file = file; }
+  /// Whether the memory may be another file's now: false where the keeper may still be in it.
+  bool end_service() {
+    serve(0);
+    return !area_.header->draining;
+  }
+  /// By the keeper: it has what it takes to write that file.
+  void acknowledge(std::uint64_t file) { area_.header->taken = file; }
+  bool is_acknowledged() const {
+    return area_.header->taken.load(std::memory_order_acquire) != 0 &&
+           area_.header->taken == area_.header->file.load(std::memory_order_relaxed);
+  }
+  /// By the keeper: drain(), if they are still that file's. Whoever ends the service meanwhile sees it.
+  Status drain_for(std::uint64_t file);
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
   std::int64_t segment_bytes() const { return area_.bytes; }

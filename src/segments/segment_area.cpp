@@ -68,7 +68,7 @@ bool SegmentArea::populate_saved() const {
 
 void SegmentArea::initialize() const {
   header->lock.initialize();
-  header->file = 0;
+  header->file = header->taken = 0;
   header->kept = 0;
   header->uses = 0;
   header->bypassing = 0;

@@ -28,8 +28,11 @@ struct alignas(128) SegmentState {
 /// A rank's view of it. Segments go by their number in memory.
 struct SegmentArea {
   struct Header {
-    RobustLock lock;                  // of the directory
-    std::atomic<std::uint64_t> file;  // whose they are, for the keeper process; 0: nobody's
+    RobustLock lock;  // of the directory
+    // Between the ranks and the keeper process:
+    std::atomic<std::uint64_t> file;   // whose they are; 0: nobody's
+    std::atomic<std::uint64_t> taken;  // the file that it would write them to
+    std::atomic<bool> draining;        // it may be in them
     std::atomic<std::int64_t> kept;
     std::atomic<std::int64_t> uses;
     std::atomic<int> bypassing;       // ranks that may be writing past the segments

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -77,8 +78,9 @@ void start(Played& played, const ProgramOptions& options) {
   now_running("seed " + std::to_string(options.seed) + (played.run.forebay ? " forebay" : " stock"));
   played.player = std::make_unique<Player>(played.run, *played.trace, options.seed);
   const Setting setting = draw_setting(options, played.run.ranks);
-  played.player->always_flushes =
-      options.commit && setting.hints.find("forebay_ranks_per_node") != std::string::npos;
+  // Under `forebay run` writes are kept, too.
+  const bool keeps = options.commit || std::getenv("FOREBAY_KEEPER") != nullptr;
+  played.player->always_flushes = keeps && setting.hints.find("forebay_ranks_per_node") != std::string::npos;
   played.player->play(setting.steps, setting.kind);
 }
 
