@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -129,6 +131,41 @@ class KeeperKills : public testing::Test {
     ::close(file);
   }
 };
+
+// Nothing is kept of a file for which the keeper has no descriptor left, and it sleeps all the same.
+TEST_F(KeeperKills, WhatItCannotTakeIsNotAcknowledged) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit few{24, 24};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    const std::size_t bytes = NodeSegments::bytes_needed(kSegment, 3, 1);
+    std::vector<KeptMemory> kept;
+    std::vector<std::unique_ptr<NodeSegments>> all;
+    const int file = ::memfd_create("file", MFD_CLOEXEC);
+    for (std::uint64_t i = 1; i <= 40; ++i) {
+      const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
+      if (::ftruncate(memory, static_cast<off_t>(bytes)) != 0) ::_exit(3);
+      void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+      all.push_back(std::make_unique<NodeSegments>(at, kSegment, 3, 1, 0));
+      all.back()->initialize();
+      all.back()->serve(i);
+      kept.emplace_back(memory, kSegment, 3, 1);
+      if (!kept.back().serves(i, file, false, "few")) ::_exit(4);
+      ::close(memory);
+    }
+    const auto taken = [&] {
+      return std::ranges::count_if(all, [](const auto& s) { return s->is_acknowledged(); });
+    };
+    if (!soon([&] { return taken() > 3; })) ::_exit(5);
+    std::this_thread::sleep_for(300ms);
+    ::_exit(taken() < 40 && all.front()->is_acknowledged() && !all.back()->is_acknowledged() ? 0 : 6);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(soon([&] { return keepers_of({child}).empty(); }));
+}
 
 TEST_F(KeeperKills, WhatWasPutIsInTheFile) {
   const char* const more = std::getenv("FOREBAY_TEST_KILLS");

@@ -313,6 +313,41 @@ TEST_F(NodeSegmentsTest, SmallHolesAreFilledFromTheFile) {
   EXPECT_EQ(counters_.rmw_blocks, 1);
 }
 
+// The keeper process, and who gives the memory to another file.
+TEST_F(NodeSegmentsTest, ServiceEndsBeforeTheNextFile) {
+  segments_->serve(7);
+  EXPECT_FALSE(segments_->is_acknowledged());
+  segments_->acknowledge(7);
+  EXPECT_TRUE(segments_->is_acknowledged());
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  EXPECT_TRUE(segments_->drain_for(6).ok());
+  EXPECT_EQ(segments_->kept(), 10);  // not that file's
+  EXPECT_TRUE(segments_->drain_for(7).ok());
+  EXPECT_EQ(segments_->kept(), 0);
+  EXPECT_TRUE(segments_->end_service());
+  EXPECT_FALSE(segments_->is_acknowledged());
+  // A keeper that is still in there: here it asks itself while it writes.
+  segments_->serve(8);
+  class Asking final : public Storage {
+   public:
+    explicit Asking(NodeSegments& of) : of_(of) {}
+    Status write(std::span<const Piece>) override {
+      free_ = of_.end_service();
+      return {};
+    }
+    Status read(std::int64_t, std::byte*, std::int64_t) override { return {}; }
+    bool free_ = true;
+
+   private:
+    NodeSegments& of_;
+  } asking(*segments_);
+  ASSERT_TRUE(put(0, 10, 1).ok());
+  segments_->attach(asking, counters_, std::chrono::seconds(100));
+  EXPECT_TRUE(segments_->drain_for(8).ok());
+  EXPECT_FALSE(asking.free_);
+  EXPECT_TRUE(segments_->end_service());
+}
+
 // Of long runs only the holes are read.
 TEST_F(NodeSegmentsTest, HolesFarApartAreReadOneByOne) {
   constexpr std::int64_t bytes = 64 << 10;
