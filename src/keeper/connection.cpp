@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,11 +19,14 @@
 #include "base/environment.hpp"
 #include "base/loaded_object.hpp"
 #include "base/per_process.hpp"
+#include "base/waiting.hpp"
 #include "keeper/protocol.hpp"
 #include "storage/descriptors.hpp"
 
 namespace forebay {
 namespace {
+
+constexpr int kMostConnects = 50;
 
 // One for the process; a child of fork() holds a copy that is not its to use, and a program may close what it
 // does not know, so that the number becomes another file's.
@@ -35,6 +39,10 @@ struct Connection {
   bool ours() const {
     FileId now;
     return socket >= 0 && process == ::getpid() && id_of(socket, now) && now == id;
+  }
+  bool lives() const {
+    pollfd asked{socket, POLLRDHUP, 0};
+    return ours() && ::poll(&asked, 1, 0) == 0;
   }
   static Connection& instance() { return per_process<Connection>(); }
 };
@@ -87,7 +95,11 @@ Status start_keeper(const std::string& name, const std::string& program) {
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, listener, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  // It takes its signals when it is ready for them.
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int error =
       ::posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), nothing.data());
@@ -110,14 +122,18 @@ bool connect_keeper(KeeperUse use) {
   if (!keeper_is_expected(use)) return false;
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
-  if (connection.ours()) return true;
+  if (connection.lives()) return true;
+  if (connection.ours()) ::close(connection.socket);
   const std::string name = keeper_name();
   connection.socket = connect_to_keeper(name);
   if (connection.socket < 0 && use == KeeperUse::start) {
-    if (Status status = start_keeper(name, keeper_program()); status.ok())
-      connection.socket = connect_to_keeper(name);
-    else
+    if (Status status = start_keeper(name, keeper_program()); !status.ok())
       warn_once(status.message() + ": what a killed program has kept is lost");
+    // Another rank may have taken the name and not listen yet.
+    for (int i = 0; i < kMostConnects && connection.socket < 0; ++i) {
+      if (i > 0) sleep_for(1'000'000);
+      connection.socket = connect_to_keeper(name);
+    }
   }
   connection.process = ::getpid();
   return connection.socket >= 0 && id_of(connection.socket, connection.id);
@@ -126,9 +142,7 @@ bool connect_keeper(KeeperUse use) {
 bool keeper_lives() {
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
-  if (!connection.ours()) return false;
-  pollfd asked{connection.socket, POLLRDHUP, 0};
-  return ::poll(&asked, 1, 0) == 0;
+  return connection.lives();
 }
 
 KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks) {

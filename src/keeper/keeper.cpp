@@ -113,7 +113,9 @@ class Keeper {
       if (ranks_.empty()) {
         settle();
         dead_.clear();
-        if (starter_.ended()) return well_ ? 0 : 1;
+        if (!starter_.ended()) continue;
+        accept();  // somebody may have come meanwhile
+        if (ranks_.empty()) return well_ ? 0 : 1;
       } else if (some_ended) {
         (void)drain();
       }
@@ -289,7 +291,7 @@ int run_keeper(int listener, pid_t starter) {
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2})
     sigaddset(&signals, number);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   const Descriptor told(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   return Keeper(listener, starter, told.number()).run();
 }

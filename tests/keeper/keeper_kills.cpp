@@ -77,6 +77,7 @@ class KeeperKills : public testing::Test {
       segments.serve(seed);
       kept = KeptMemory(memory, kSegment, count, kRanks);
       if (!kept.serves(seed, file, false, "keeper_kills")) ::_exit(3);
+      if (!soon([&] { return segments.is_acknowledged(); })) ::_exit(4);  // nothing is kept before
     }
     ++shared.connected;
     while (shared.connected < kRanks) ::usleep(100);
@@ -93,6 +94,8 @@ class KeeperKills : public testing::Test {
 
   void run(std::uint64_t seed, Way way) {
     ::test::Dice dice(seed);
+    ::setenv("FOREBAY_KEEPER",
+             ("keeper_kills " + std::to_string(::getpid()) + " " + std::to_string(seed)).c_str(), 1);
     const int count = static_cast<int>(3 + seed % 3 * 6);
     const std::size_t bytes = NodeSegments::bytes_needed(kSegment, count, kRanks);
     const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
