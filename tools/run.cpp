@@ -181,7 +181,10 @@ int run(const RunOptions& options) {
   set_plugin_path(installation);
   if (settings.mode != Mode::strict && settings.keeper != KeeperUse::none) {
     const Status status = start_keeper_for_job(installation);
-    if (!status.ok() && first) complain(status.message() + "; what a killed program has kept will be lost");
+    if (!status.ok() && first)
+      complain(status.message() + (settings.mode == Mode::commit
+                                       ? "; what a killed program has kept will be lost"
+                                       : "; files are in strict mode"));
   }
   if (options.verbose && first) {
     for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {

@@ -127,10 +127,10 @@ bool connect_keeper(KeeperUse use) {
   const std::string name = keeper_name();
   connection.socket = connect_to_keeper(name);
   if (connection.socket < 0 && use == KeeperUse::start) {
-    if (Status status = start_keeper(name, keeper_program()); !status.ok())
-      warn_once(status.message() + ": what a killed program has kept is lost");
+    const Status status = start_keeper(name, keeper_program());
+    if (!status.ok()) warn_once(status.message() + ": nothing writes what a killed program has kept");
     // Another rank may have taken the name and not listen yet.
-    for (int i = 0; i < kMostConnects && connection.socket < 0; ++i) {
+    for (int i = 0; status.ok() && i < kMostConnects && connection.socket < 0; ++i) {
       if (i > 0) sleep_for(1'000'000);
       connection.socket = connect_to_keeper(name);
     }
