@@ -92,6 +92,8 @@ void attach_core(OpenFile& file, bool opened, const BeforeOpen& before, MPI_Comm
   options.settings = plan.settings;
   options.driver = "pnetcdf";
   options.keeping = Keeping::by_rank;
+  options.tells_freed_space = true;  // it drains before a definition moves anything
+  options.announces_independent = true;
   options.when_opened_again = [&file](CoreFile& core) {
     if (file.in_define || !file.active()) return;
     Status status = core.flush_independent();

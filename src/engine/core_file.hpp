@@ -43,8 +43,9 @@ struct FileOptions {
   bool tells_freed_space = false;  ///< the caller calls space_freed() before bytes of the file can be used
                                    ///< for something else; without it, files on several nodes are strict
                                    ///< where the node would keep
-  bool needs_handle = false;       ///< CoreFile::handle is asked for
-  bool needs_descriptor = false;   ///< the end of the process writes, also in strict mode
+  bool announces_independent = false;  ///< the caller writes by write() after begin_independent() only
+  bool needs_handle = false;           ///< CoreFile::handle is asked for
+  bool needs_descriptor = false;       ///< the end of the process writes, also in strict mode
   Status elsewhere;  ///< how what all ranks have done before stands on this rank: a failure fails the open
   bool settings_shared = false;        ///< by share_settings, before
   const BeforeOpen* opened = nullptr;  ///< the caller's library has opened the file, on all ranks, since this

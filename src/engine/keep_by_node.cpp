@@ -57,7 +57,8 @@ KeepByNode::KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory,
                 file.nodes->topology().local_rank),
       writer_(writer != nullptr ? *writer : *this),
       several_(file.nodes->topology().nodes > 1),
-      first_of_node_(file.nodes->topology().local_rank == 0) {}
+      first_of_node_(file.nodes->topology().local_rank == 0),
+      announced_(file.options.announces_independent && writer == nullptr) {}
 
 std::int64_t KeepByNode::least_share(int ranks) {
   const auto bytes = NodeSegments::bytes_needed(NodeSegments::kLeastSegment, kLeastSegments, ranks);
@@ -66,9 +67,10 @@ std::int64_t KeepByNode::least_share(int ranks) {
 
 // Holes in what is kept are filled from the file; on several nodes only where they are the only writers and
 // lock what they write.
-Status KeepByNode::create(FileContext& file, const Lease& lease, const Communicator& all,
-                          const Settings& settings, Holder* writer, std::unique_ptr<KeepByNode>& out) {
+Status KeepByNode::create(FileContext& file, const Memories& memories, const Settings& settings,
+                          Holder* writer, std::unique_ptr<KeepByNode>& out) {
   const Topology& t = file.nodes->topology();
+  const Communicator& all = memories.all;
   StoredFile& stored = file.file;
   const bool can_fill = file.readable && stored.fills_holes();
   const std::int64_t bound = pool_bound(settings) * t.local_ranks;
@@ -76,43 +78,54 @@ Status KeepByNode::create(FileContext& file, const Lease& lease, const Communica
   const std::int64_t wanted =
       settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
-  Status status;
-  // The node's first rank starts the keeper process, or finds it, before the others look for it.
-  const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
-  bool guarded = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
-  try {
-    std::shared_ptr<SegmentMemory> memory;
-    if (Status leased = lease(bytes, count, guards, memory); !leased.ok()) return leased;
-    if (guards && t.local_rank != 0) guarded = connect_keeper(settings.keeper);
-    memory->claim =
-        MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
-    out.reset(new KeepByNode(file, std::move(memory), count, writer));
-    out->most_ = most_of_small_call(settings);
-    if (t.local_rank == 0) out->segments_.initialize();
-  } catch (const std::bad_alloc&) {
-    status = file.no_memory("for what commit mode keeps of ");
-  }
   bool locks = false;
-  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
-    // All or none, on all nodes.
-    if (status.ok()) locks = FileLock(stored.descriptor(), 0, 1).held();
-    locks = all.all(locks);
-  }
-  if (status.ok()) {
-    out->locks_ = locks;
-    try {
-      out->segments_.attach(stored.storage(), file.counters, std::chrono::seconds(settings.commit_seconds),
-                            t.nodes == 1 ? can_fill : out->locks_, out->locks_ ? stored.descriptor() : -1,
-                            stored.mark());
-    } catch (const std::bad_alloc&) {
-      status = file.no_memory("for what commit mode keeps of ");
+  // All or none, on all nodes.
+  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix)
+    locks = all.all(FileLock(stored.descriptor(), 0, 1).held());
+  const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
+  // The node's first rank starts the keeper process, or finds it, before the others look for it.
+  if (guards && t.local_rank == 0) (void)connect_keeper(settings.keeper);
+
+  std::shared_ptr<SegmentMemory> memory;
+  bool looks = memories.spares != nullptr;
+  if (looks) memory = memories.spares->take_spare(bytes, count, guards);
+  for (;; looks = false) {
+    if (!looks) {
+      if (Status made = make_segments(memories.node, all, bytes, count, guards, memory); !made.ok())
+        return made;
     }
+    Status status;
+    bool guarded = false;
+    if (memory) {
+      try {
+        memory->claim =
+            MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
+        out.reset(new KeepByNode(file, memory, count, writer));
+        out->most_ = most_of_small_call(settings);
+        out->locks_ = locks;
+        if (t.local_rank == 0) out->segments_.initialize();
+        out->segments_.attach(stored.storage(), file.counters, std::chrono::seconds(settings.commit_seconds),
+                              t.nodes == 1 ? can_fill : locks, locks ? stored.descriptor() : -1,
+                              stored.mark());
+        guarded = guards && connect_keeper(settings.keeper) && (t.local_rank != 0 || out->hand_over());
+      } catch (const std::bad_alloc&) {
+        status = file.no_memory("for what commit mode keeps of ");
+      }
+    }
+    // In one message; and nobody may keep anything before rank 0 has made room.
+    Agreement agreed;
+    const auto found = agreed.all(memory != nullptr), well = agreed.all(status.ok()),
+               all_guarded = agreed.all(guarded);
+    agreed.reduce_over(all);
+    if (agreed[found]) {
+      if (!agreed[well]) return status.ok() ? Status{Code::peer, "another rank failed"} : status;
+      out->guarded_ = agreed[all_guarded];
+      return {};
+    }
+    // A node of more ranks needs more, so what one has left from another file the next one may not have.
+    out.reset();
+    memory.reset();
   }
-  if (guarded && status.ok() && t.local_rank == 0) guarded = out->hand_over();
-  // Nobody may keep anything before rank 0 has made room.
-  status = agree_outcome(all, status);
-  if (guards && status.ok()) out->guarded_ = all.all(guarded);
-  return status;
 }
 
 bool KeepByNode::hand_over() {
@@ -149,6 +162,7 @@ std::shared_ptr<SegmentMemory> KeepByNode::close() {
 Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max,
                              When when) {
   FileContext& f = file_;
+  if (several_ && holds_nothing()) return write_through(puts, std::move(mine), agree_max);
   const std::int64_t bytes = bytes_of(puts);
   Agreement agreed;
   const auto well = agreed.all(mine.ok());
@@ -181,6 +195,11 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
     }
     return f.outcome(mine);
   }
+  return write_through(puts, std::move(mine), {});
+}
+
+Status KeepByNode::write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max) {
+  FileContext& f = file_;
   try {
     const StageTimer timer(f.counters, Stage::write);
     for (const Put& put : puts) segments_.discard(*put.cursor);
@@ -192,7 +211,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
     puts.clear();
   }
   segments_.end_bypass();  // before the ranks wait for each other in there
-  return collective_write(f, puts, std::move(mine), {});
+  return collective_write(f, puts, std::move(mine), agree_max);
 }
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {
@@ -276,12 +295,15 @@ void KeepByNode::space_freed() {
 Status KeepByNode::flush() {
   watching_ = false;  // a program may have set signal handlers by the next put
   segments_.end_bypass();
+  paused_ = false;
+  if (holds_nothing()) return {};
   Agreement agreed;
   const auto kept = agreed.maximum(segments_.kept());
   file_.agree(agreed);
-  paused_ = holds_ = false;
   // Each knows of what it put itself.
-  return agreed[kept] != 0 ? flush_kept() : Status{};
+  Status status = agreed[kept] != 0 ? flush_kept() : Status{};
+  if (status.ok()) holds_ = false;
+  return status;
 }
 
 Status KeepByNode::flush_kept() {
@@ -292,7 +314,7 @@ Status KeepByNode::flush_kept() {
       const StageTimer timer(f.counters, Stage::write);
       status = segments_.drain_share();
     }
-    return agree_outcome(*f.comm, status);
+    return f.outcome(status);
   }
   std::optional<NodeSegments::Share> share;
   Put put;

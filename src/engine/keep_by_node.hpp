@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,14 +17,17 @@ namespace forebay {
 
 class KeepByNode final : public Keeper, public Holder {
  public:
-  /// Collective: memory for so many segments of so many bytes, as make_segments has it.
-  using Lease = std::function<Status(std::int64_t segment_bytes, int count, bool outlives,
-                                     std::shared_ptr<SegmentMemory>& out)>;
-  /// Collective over `all`, which has the file's ranks. The file has a descriptor and outlives this.
-  /// `settings`: with what may be kept. `writer`: called as the process ends, with bytes kept; null: this.
-  /// Code::no_shared_memory where a node has none.
-  static Status create(FileContext& file, const Lease& lease, const Communicator& all,
-                       const Settings& settings, Holder* writer, std::unique_ptr<KeepByNode>& out);
+  /// Where memory is made, and what may be left of another file, or null.
+  struct Memories {
+    const Communicator& node;
+    const Communicator& all;  ///< with the file's ranks
+    NodeSet* spares;
+  };
+  /// Collective. The file has a descriptor and outlives this. `settings`: with what may be kept. `writer`:
+  /// called as the process ends, with bytes kept; null: this. Fails on all ranks, each with its own reason,
+  /// or on none; Code::no_shared_memory where a node has none.
+  static Status create(FileContext& file, const Memories& memories, const Settings& settings, Holder* writer,
+                       std::unique_ptr<KeepByNode>& out);
   ~KeepByNode() override;
 
   /// The least that a rank of a node needs to keep anything.
@@ -46,6 +48,8 @@ class KeepByNode final : public Keeper, public Holder {
   Status begin_direct_writes(bool collective) override;
   void end_direct_writes() override { segments_.end_bypass(); }
   void handle_given_away() override { segments_.never_fill(); }
+  void begin_independent() override { independent_ = true; }
+  void end_independent() override { independent_ = false; }
   void space_freed() override;
   void space_taken() override { paused_ = false; }
   std::int64_t segment_bytes() const override { return segments_.segment_bytes(); }
@@ -71,12 +75,15 @@ class KeepByNode final : public Keeper, public Holder {
 
  private:
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
+  Status write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
   Status keep(const Put& put);
   bool hand_over();
   bool end_service();
   // Not before the keeper process has said that it would write it, where that is asked for.
   bool keeps() const { return !lost_keeper_ && (!needs_keeper_ || segments_.is_acknowledged()); }
   void look_for_keeper();
+  // As all ranks know alike.
+  bool holds_nothing() const { return announced_ && !independent_ && !holds_; }
 
   std::shared_ptr<SegmentMemory> memory_;
   NodeSegments segments_;
@@ -84,7 +91,9 @@ class KeepByNode final : public Keeper, public Holder {
   // Of the segments: a file whose window finds no memory goes on with other nodes.
   const bool several_;
   const bool first_of_node_;
-  std::int64_t most_ = 0;  // of a rank in a collective call
+  const bool announced_;      // ranks write by themselves after begin_independent() only
+  bool independent_ = false;  // since then
+  std::int64_t most_ = 0;     // of a rank in a collective call
   bool watching_ = false;
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
   bool locks_ = false;

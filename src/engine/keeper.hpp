@@ -85,8 +85,8 @@ std::int64_t most_of_small_call(const Settings& settings);
 std::int64_t choose_segment_bytes(const Settings& settings, const FileDomains& layout, int ranks);
 
 /// Collective, in commit mode: puts what the caller, the settings and the memory allow in the place of
-/// `keeper`. Where nothing can be kept, the mode becomes strict, with a warning. Failures are this rank's
-/// own.
+/// `keeper`. Where nothing can be kept, the mode becomes strict, with a warning. Fails on all ranks
+/// or on none.
 Status start_keeping(FileContext& file, std::unique_ptr<Keeper>& keeper);
 
 }  // namespace forebay

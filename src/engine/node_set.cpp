@@ -92,22 +92,14 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
 
-Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, bool outlives,
-                               std::shared_ptr<SegmentMemory>& out) {
+std::shared_ptr<SegmentMemory> NodeSet::take_spare(std::int64_t segment_bytes, int count, bool outlives) {
   const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, topology_.local_ranks);
-  std::shared_ptr<SegmentMemory> found;
-  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes &&
-      spare_->outlives == outlives)
-    found = spare_;
-  // A node of more ranks needs more, so what one has left from another file the next one may not have.
-  const bool all_found = comm_->all(found != nullptr);
-  found.reset();
-  if (all_found) {
-    out = std::move(spare_);
-    return {};
-  }
-  spare_.reset();  // its place may be needed
-  return make_segments(*topology_.node_comm, *comm_, segment_bytes, count, outlives, out);
+  // Else its place may be needed.
+  std::shared_ptr<SegmentMemory> found = std::move(spare_);
+  if (found &&
+      (found->bytes != bytes || found->segment_bytes != segment_bytes || found->outlives != outlives))
+    found.reset();
+  return found;
 }
 
 Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,

@@ -99,9 +99,8 @@ class NodeSet {
   /// The largest round for which a window fits `bytes` of a node's memory.
   std::int64_t most_round(std::int64_t bytes) const;
 
-  /// Collective: memory for so many segments of NodeSegments.
-  Status lease_segments(std::int64_t segment_bytes, int count, bool outlives,
-                        std::shared_ptr<SegmentMemory>& out);
+  /// What a file has left of memory for so many segments; null: there is none of that size, or no more.
+  std::shared_ptr<SegmentMemory> take_spare(std::int64_t segment_bytes, int count, bool outlives);
   /// Keeps it for the next file, instead of what was kept so far.
   void give_back(std::shared_ptr<SegmentMemory> memory);
 

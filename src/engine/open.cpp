@@ -58,10 +58,8 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);
   } else {
-    const bool commits = s.settings.mode != Mode::strict;
-    if (commits) status = start_keeping(s, file->keeper_);
+    if (s.settings.mode != Mode::strict) status = start_keeping(s, file->keeper_);
     file->note_open();  // other threads that open the file ask the keeper from now on
-    if (commits) status = agree_outcome(*s.comm, status);
   }
   if (!status.ok()) {
     s.again.reset();

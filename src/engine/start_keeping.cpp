@@ -25,22 +25,21 @@ Status be_strict(FileContext& f, const std::string& why) {
 Status keep_by_rank(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   // Without it the number of records in the header is that of the last sync when a process ends.
   NodeMemory counts = ExitCount::share(f.nodes->topology(), *f.comm);
+  Status status;
   try {
     keeper = std::make_unique<KeepByRank>(f, std::move(counts));
   } catch (const std::bad_alloc&) {
-    return f.no_memory("for the pool of ");
+    status = f.no_memory("for the pool of ");
   }
-  return {};
+  return agree_outcome(*f.comm, status);
 }
 
 Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
-  const auto lease = [&](std::int64_t bytes, int count, bool outlives, std::shared_ptr<SegmentMemory>& out) {
-    return f.nodes->lease_segments(bytes, count, outlives, out);
-  };
+  const KeepByNode::Memories memories{*f.nodes->topology().node_comm, f.nodes->comm(), f.nodes.get()};
   bool memory_is_short = false;
   for (;;) {
     std::unique_ptr<KeepByNode> made;
-    Status status = KeepByNode::create(f, lease, f.nodes->comm(), f.settings, nullptr, made);
+    Status status = KeepByNode::create(f, memories, f.settings, nullptr, made);
     if (status.ok() && f.settings.mode == Mode::automatic && !made->is_guarded())
       return be_strict(f, "no keeper process writes what is kept when ranks die");
     if (status.ok()) {
