@@ -192,8 +192,8 @@ void CoreFile::defer(Status failure) {
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const Status flushed = flush();
-  file_->barrier_for_mpi();
-  Status synced = file_->file.sync();
+  file_->barrier();
+  Status synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
   status.update(flushed);
   status.update(std::move(synced));

@@ -288,11 +288,11 @@ Status StoredFile::set_size(const Communicator& ranks, std::int64_t bytes) {
   return from_errno(errno, "cannot set the size of " + request_.path);
 }
 
-Status StoredFile::sync() {
+Status StoredFile::sync(bool of_node) {
   // MPI refuses it where nothing can have been written.
   if (!request_.mode.writes) return {};
   if (!posix_) return handle_->sync();
-  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
+  return !of_node || ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
 }
 
 Status StoredFile::close() {
