@@ -8,8 +8,9 @@ namespace forebay::bench {
 namespace {
 
 std::unique_ptr<Row> make_row(std::string_view name, const Setting& setting, bool collective_metadata) {
-  if (name == "petsc-dmda-80b") return make_dmda_row(setting, collective_metadata, false);
-  if (name == "petsc-dmda-19k") return make_dmda_row(setting, collective_metadata, true);
+  if (name == "petsc-dmda-80b") return make_dmda_row(setting, collective_metadata, Dmda::short_pieces);
+  if (name == "petsc-dmda-19k") return make_dmda_row(setting, collective_metadata, Dmda::long_pieces);
+  if (name == "petsc-dmda-steps") return make_dmda_row(setting, collective_metadata, Dmda::steps);
   if (name == "petsc-dmplex") return make_dmplex_row(setting, collective_metadata);
   if (name == "adios2-512-40") return make_adios2_row(setting, collective_metadata, 512, 40);
   if (name == "adios2-512-200") return make_adios2_row(setting, collective_metadata, 512, 200);

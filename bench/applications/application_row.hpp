@@ -14,7 +14,8 @@ std::unique_ptr<Row> make_application_row(std::string_view name, const Setting& 
                                           bool collective_metadata);
 
 // By file.
-std::unique_ptr<Row> make_dmda_row(const Setting& setting, bool collective_metadata, bool long_pieces);
+enum class Dmda { short_pieces, long_pieces, steps };
+std::unique_ptr<Row> make_dmda_row(const Setting& setting, bool collective_metadata, Dmda dmda);
 std::unique_ptr<Row> make_dmplex_row(const Setting& setting, bool collective_metadata);
 std::unique_ptr<Row> make_adios2_row(const Setting& setting, bool collective_metadata, int row_bytes,
                                      int steps);

@@ -1,5 +1,8 @@
-// PETSc: steps of a vector on a structured grid (VecView_MPI_HDF5_DA in src/dm/impls/da/gr2.c), a dataset
-// that grows by a step. Chunks are of its choice (VecGetHDF5ChunkSize there): a step below 1 MiB is one.
+// PETSc: vectors on a structured grid, or steps of one (VecView_MPI_HDF5_DA and VecGetHDF5ChunkSize in
+// src/dm/impls/da/gr2.c). Ranks cut the last dimension, unevenly: chunks are as large as the largest part, so
+// that all but the first ones write across two of them.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "application_row.hpp"
@@ -8,53 +11,48 @@
 namespace forebay::bench {
 namespace {
 
-hsize_t up(hsize_t length, int parts) {
-  const auto of = static_cast<hsize_t>(parts);
-  return (length + of - 1) / of;
-}
-
 class DmdaRow final : public PetscViewer {
  public:
-  // Ranks cut all dimensions and have 10 doubles of the last one, or cut the second one alone and have 60
-  // rows of 40 doubles of it.
-  DmdaRow(const Setting& setting, bool collective_metadata, bool long_pieces)
-      : PetscViewer(setting, collective_metadata), steps_(by_size(setting.size, 2, 5, 20, 50)) {
-    std::vector<int> grid = {1, setting.ranks, 1};
-    if (!long_pieces) {
-      grid = factors(setting.ranks, 3);
-      std::reverse(grid.begin(), grid.end());
-      const hsize_t edge = setting.size == Size::Tiny ? 8 : 80;
-      shape_ = {edge, edge, 10 * static_cast<hsize_t>(grid[2])};
-    } else {
-      const auto ranks = static_cast<hsize_t>(setting.ranks);
-      shape_ = {setting.size == Size::Tiny ? 2 : std::max<hsize_t>(1, 54 / ranks), 60 * ranks, 40};
-    }
-    int rest = setting.rank;
-    for (std::size_t d = 3; d-- > 0; rest /= grid[d]) {
-      const Slab slab(static_cast<std::int64_t>(shape_[d]), rest % grid[d], grid[d]);
-      start_.insert(start_.begin(), slab.begin);
-      count_.insert(count_.begin(), slab.length);
-    }
-    const hsize_t bytes = 8 * shape_[0] * shape_[1] * shape_[2],
-                  target = std::min(
-                      bytes, std::max({up(bytes, setting.ranks), up(bytes, 64 << 10), hsize_t{1} << 20}));
+  DmdaRow(const Setting& setting, bool collective_metadata, Dmda dmda)
+      : PetscViewer(setting, collective_metadata), steps_(dmda == Dmda::steps) {
+    const auto ranks = static_cast<hsize_t>(setting.ranks), rank = static_cast<hsize_t>(setting.rank);
+    const bool tiny = setting.size == Size::Tiny;
+    const hsize_t width = dmda == Dmda::long_pieces ? 2432 : 10, wider = (ranks + 1) / 2, chunk = width + 1;
+    shape_ = dmda == Dmda::long_pieces ? Dims{tiny ? 2u : 32u} : tiny ? Dims{4, 4} : Dims{64, 64};
+    start_.assign(shape_.size(), 0);
+    count_ = shape_;
+    shape_.push_back(width * ranks + wider);
+    start_.push_back(width * rank + std::min(rank, wider));
+    count_.push_back(width + (rank < wider ? 1 : 0));
     chunk_ = shape_;
-    if (target < bytes) {
-      const bool planes = target >= bytes / static_cast<hsize_t>(grid[0]);
-      for (std::size_t d = 0; d < (planes ? 1 : 3); ++d) chunk_[d] = up(shape_[d], grid[d]);
+    hsize_t bytes = 8;
+    for (const hsize_t length : shape_) bytes *= length;
+    if (bytes > hsize_t{1} << 20) chunk_.back() = chunk;
+    vectors_ =
+        dmda == Dmda::long_pieces ? by_size(setting.size, 2, 2, 5, 10) : by_size(setting.size, 2, 3, 8, 20);
+    const std::vector<hsize_t> cut = pieces_of(start_.back(), count_.back(), chunk_.back());
+    for (const hsize_t part : cut) {
+      Dims count = count_;
+      count.back() = part;
+      expect(chunk_, count, H5T_NATIVE_DOUBLE, vectors_);
     }
-    expect(chunk_, count_, H5T_NATIVE_DOUBLE, steps_);
+    reserve(count_, H5T_NATIVE_DOUBLE);
     fill();
   }
 
   void write() override {
-    const hbool_t yes = true;
-    for (int step = 0; step < steps_; ++step) {
-      const auto at = static_cast<hsize_t>(step);
-      view({"/", "solution", H5T_NATIVE_DOUBLE, with(at + 1, shape_), with(at, start_), with(1, count_),
+    const int yes = 1;
+    for (int vector = 0; vector < vectors_; ++vector) {
+      const auto step = static_cast<hsize_t>(vector);
+      if (!steps_) {
+        view({"/", fmt::format("u{}", vector), H5T_NATIVE_DOUBLE, shape_, start_, count_, shape_, chunk_});
+        continue;
+      }
+      view({"/", "u", H5T_NATIVE_DOUBLE, with(step + 1, shape_), with(step, start_), with(1, count_),
             with(H5S_UNLIMITED, shape_), with(1, chunk_)});
-      write_attribute("/solution", "timestepping", H5T_NATIVE_HBOOL, &yes);
+      write_attribute("/u", "timestepping", H5T_NATIVE_INT, &yes);
     }
+    end();
   }
 
  private:
@@ -62,15 +60,23 @@ class DmdaRow final : public PetscViewer {
     others.insert(others.begin(), first);
     return others;
   }
+  // How chunks cut a part.
+  static std::vector<hsize_t> pieces_of(hsize_t begin, hsize_t length, hsize_t chunk) {
+    std::vector<hsize_t> pieces;
+    for (const hsize_t end = begin + length; begin < end; begin += pieces.back())
+      pieces.push_back(std::min(end, (begin / chunk + 1) * chunk) - begin);
+    return pieces;
+  }
 
-  int steps_;
+  bool steps_;
+  int vectors_ = 0;
   Dims shape_, start_, count_, chunk_;
 };
 
 }  // namespace
 
-std::unique_ptr<Row> make_dmda_row(const Setting& setting, bool collective_metadata, bool long_pieces) {
-  return std::make_unique<DmdaRow>(setting, collective_metadata, long_pieces);
+std::unique_ptr<Row> make_dmda_row(const Setting& setting, bool collective_metadata, Dmda dmda) {
+  return std::make_unique<DmdaRow>(setting, collective_metadata, dmda);
 }
 
 }  // namespace forebay::bench

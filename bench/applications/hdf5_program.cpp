@@ -30,9 +30,14 @@ void Hdf5Program::expect(const Dims& shape, const Dims& count, hid_t type, std::
     elements *= static_cast<std::int64_t>(count[k]);
     if (k + 1 < d) runs *= static_cast<std::int64_t>(count[k]);
   }
-  const std::int64_t bytes = elements * static_cast<std::int64_t>(H5Tget_size(type));
-  tally(elements > 0 ? runs * times : 0, bytes * times);
-  largest_ = std::max(largest_, static_cast<std::size_t>(bytes));
+  tally(elements > 0 ? runs * times : 0, elements * static_cast<std::int64_t>(H5Tget_size(type)) * times);
+  reserve(count, type);
+}
+
+void Hdf5Program::reserve(const Dims& count, hid_t type) {
+  std::size_t bytes = H5Tget_size(type);
+  for (const hsize_t length : count) bytes *= length;
+  largest_ = std::max(largest_, bytes);
 }
 
 void Hdf5Program::fill() {

@@ -18,7 +18,7 @@ using Dims = std::vector<hsize_t>;
 // Sizes and selections are made when the program makes them, between the calls: its users wait for them, too.
 class Hdf5Program : public Row {
  public:
-  void create(const std::string& path, MPI_Info info) final;
+  void create(const std::string& path, MPI_Info info) override;
   void close() final;
 
  protected:
@@ -29,6 +29,8 @@ class Hdf5Program : public Row {
   // In the constructor: every hyperslab that put() will write, `times`, in the array, or in its chunk, of
   // that shape; then fill().
   void expect(const Dims& shape, const Dims& count, hid_t type, std::int64_t times = 1);
+  // Room for a put() of as many, where that is more than expect() was told of.
+  void reserve(const Dims& count, hid_t type);
   void fill();
 
   virtual Hdf5Id file_creation() const { return Hdf5Id(H5Pcreate(H5P_FILE_CREATE), "H5Pcreate"); }

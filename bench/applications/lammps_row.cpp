@@ -61,7 +61,7 @@ class LammpsRow final : public Row {
     check(ncmpi_open(MPI_COMM_WORLD, path_.c_str(), NC_WRITE, info_, &file_), "ncmpi_open");
     int id = -1;
     MPI_Offset frames = 0;
-    for (const char* name : {"frame", "atom", "cell_spatial", "cell_angular", "label", "spatial"})
+    for (const char* name : {"frame", "atom", "cell_spatial", "cell_angular", "label", "spatial", "Voigt"})
       check(ncmpi_inq_dimid(file_, name, &id), "ncmpi_inq_dimid");
     for (const char* name : {"spatial", "cell_spatial", "cell_angular", "time", "cell_origin", "cell_lengths",
                              "cell_angles", "id", "type", "coordinates", "velocities"})
@@ -91,6 +91,7 @@ class LammpsRow final : public Row {
     const int frame = dimension("frame", NC_UNLIMITED), atom = dimension("atom", atoms_),
               cell_spatial = dimension("cell_spatial", 3), cell_angular = dimension("cell_angular", 3),
               label = dimension("label", 10), spatial = dimension("spatial", 3);
+    dimension("Voigt", 6);
     const int axes = variable("spatial", NC_CHAR, {spatial}),
               cell_axes = variable("cell_spatial", NC_CHAR, {spatial}),
               cell_angles = variable("cell_angular", NC_CHAR, {spatial, label});

@@ -2,17 +2,6 @@
 #include "petsc_viewer.hpp"
 
 namespace forebay::bench {
-namespace {
-
-constexpr unsigned tracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-
-}  // namespace
-
-Hdf5Id PetscViewer::file_creation() const {
-  Hdf5Id creation = Hdf5Program::file_creation();
-  check_hdf5(H5Pset_link_creation_order(creation, tracked), "H5Pset_link_creation_order");
-  return creation;
-}
 
 void PetscViewer::make_group(const std::string& path) {
   for (std::size_t end = 1; end < path.size();) {
@@ -21,9 +10,7 @@ void PetscViewer::make_group(const std::string& path) {
     if (check_hdf5(H5Lexists(file(), part.c_str(), H5P_DEFAULT), "H5Lexists") > 0 &&
         check_hdf5(H5Oexists_by_name(file(), part.c_str(), H5P_DEFAULT), "H5Oexists_by_name") > 0)
       continue;
-    const Hdf5Id creation(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate");
-    check_hdf5(H5Pset_link_creation_order(creation, tracked), "H5Pset_link_creation_order");
-    const Hdf5Id group(H5Gcreate2(file(), part.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), "H5Gcreate2");
+    const Hdf5Id group(H5Gcreate2(file(), part.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Gcreate2");
   }
 }
 
@@ -46,6 +33,10 @@ void PetscViewer::view(const Object& object) {
   }
   put(dataset, object.type, object.start, object.count, transfer_);
   check_hdf5(H5Fflush(file(), H5F_SCOPE_GLOBAL), "H5Fflush");
+}
+
+void PetscViewer::end() {
+  check_hdf5(H5Fflush(file(), H5F_SCOPE_LOCAL), "H5Fflush");
 }
 
 void PetscViewer::write_attribute(const std::string& path, const char* name, hid_t type, const void* value) {

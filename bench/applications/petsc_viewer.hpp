@@ -20,13 +20,12 @@ class PetscViewer : public Hdf5Program {
   };
   void view(const Object& object);
   void make_group(const std::string& path);
+  void end();  // before the file is closed
   // Of the object of that path.
   void write_attribute(const std::string& path, const char* name, hid_t type, const void* value);
   void write_attribute(const std::string& path, const char* name, const std::string& text);
 
  private:
-  Hdf5Id file_creation() const override;
-
   Hdf5Id transfer_;
 };
 
