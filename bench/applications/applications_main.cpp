@@ -39,6 +39,7 @@ class ApplicationsSubject final : public Subject {
     suffix = ".out";
     quick = ": about two minutes";
     rows = application_rows();
+    reports_whole = true;
     notes =
         "Each row makes a program's own calls, in its order and its mode, whatever the peer. All are timed "
         "from create\n"
@@ -54,7 +55,7 @@ class ApplicationsSubject final : public Subject {
 
   // About these many MiB, and these many more for each rank.
   std::int64_t bytes_of_rows(Size size, int ranks) const override {
-    return (by_size<std::int64_t>(size, 2, 20, 60, 200) + by_size<std::int64_t>(size, 1, 20, 50, 150) * ranks)
+    return (by_size<std::int64_t>(size, 2, 20, 70, 200) + by_size<std::int64_t>(size, 1, 20, 60, 90) * ranks)
            << 20;
   }
 

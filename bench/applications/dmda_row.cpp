@@ -29,7 +29,7 @@ class DmdaRow final : public PetscViewer {
     for (const hsize_t length : shape_) bytes *= length;
     if (bytes > hsize_t{1} << 20) chunk_.back() = chunk;
     vectors_ =
-        dmda == Dmda::long_pieces ? by_size(setting.size, 2, 2, 5, 10) : by_size(setting.size, 2, 3, 8, 20);
+        dmda == Dmda::long_pieces ? by_size(setting.size, 2, 2, 8, 12) : by_size(setting.size, 2, 4, 12, 20);
     const std::vector<hsize_t> cut = pieces_of(start_.back(), count_.back(), chunk_.back());
     for (const hsize_t part : cut) {
       Dims count = count_;

@@ -14,7 +14,7 @@ class DmplexRow final : public PetscViewer {
  public:
   DmplexRow(const Setting& setting, bool collective_metadata)
       : PetscViewer(setting, collective_metadata), vectors_(by_size(setting.size, 1, 2, 4, 8)) {
-    const std::int64_t edge = by_size(setting.size, 3, 10, 16, 24), nodes = edge + 1, side = edge * edge;
+    const std::int64_t edge = by_size(setting.size, 3, 10, 20, 30), nodes = edge + 1, side = edge * edge;
     const std::int64_t cells = edge * edge * edge, faces = 3 * side * nodes, edges = 3 * edge * nodes * nodes,
                        vertices = nodes * nodes * nodes, points = cells + faces + edges + vertices,
                        cones = 6 * cells + 4 * faces + 2 * edges;

@@ -14,7 +14,7 @@ class DolfinxRow final : public Hdf5Program {
   DolfinxRow(const Setting& setting, bool collective_metadata)
       : Hdf5Program(setting, collective_metadata),
         edge_(by_size(setting.size, 3, 12, 24, 40)),
-        steps_(by_size(setting.size, 2, 5, 15, 30)) {
+        steps_(by_size(setting.size, 2, 10, 40, 60)) {
     each([&](const std::string&, hid_t type, const Dims& shape, const Dims&, const Dims& count) {
       expect(shape, count, type);
     });

@@ -22,7 +22,7 @@ class H5netcdfRow final : public Hdf5Program {
  public:
   H5netcdfRow(const Setting& setting, bool collective_metadata)
       : Hdf5Program(setting, collective_metadata),
-        shape_{by_size<hsize_t>(setting.size, 2, 4, 10, 40), by_size<hsize_t>(setting.size, 4, 64, 64, 64),
+        shape_{by_size<hsize_t>(setting.size, 2, 5, 25, 40), by_size<hsize_t>(setting.size, 4, 64, 64, 64),
                columns * static_cast<hsize_t>(setting.ranks)},
         transfer_(make_transfer(H5FD_MPIO_INDEPENDENT)) {
     expect(shape_, count(), H5T_NATIVE_DOUBLE, static_cast<std::int64_t>(std::size(fields) * shape_[0]));

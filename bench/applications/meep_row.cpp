@@ -14,12 +14,12 @@ namespace {
 class MeepRow final : public Hdf5Program {
  public:
   MeepRow(const Setting& setting, bool collective_metadata)
-      : Hdf5Program(setting, collective_metadata), outputs_(by_size(setting.size, 2, 2, 5, 15)) {
+      : Hdf5Program(setting, collective_metadata), outputs_(by_size(setting.size, 2, 3, 12, 30)) {
     std::vector<int> grid = factors(setting.ranks, 2);
     grid.push_back(1);
     for (const int parts : grid) shape_.push_back(16 * static_cast<hsize_t>(parts));
     shape_[2] = 32;
-    const int y = setting.rank % grid[1], x = setting.rank / grid[1];
+    const int place = setting.ranks - 1 - setting.rank, y = place % grid[1], x = place / grid[1];
     const std::vector<Part> along_x = parts(0, x, grid[0]), along_y = parts(1, y, grid[1]),
                             along_z = parts(2, 0, 1);
     for (const Part& i : along_x)

@@ -11,7 +11,7 @@ namespace {
 class CheckpointRow final : public Hdf5Program {
  public:
   CheckpointRow(const Setting& setting, bool collective_metadata)
-      : Hdf5Program(setting, collective_metadata), datasets_(by_size(setting.size, 4, 100, 400, 1000)) {
+      : Hdf5Program(setting, collective_metadata), datasets_(by_size(setting.size, 4, 200, 800, 2000)) {
     expect(shape(), {doubles}, H5T_NATIVE_DOUBLE, datasets_);
     fill();
   }
