@@ -102,7 +102,7 @@ class H5netcdfRow final : public Hdf5Program {
     const Hdf5Id type(H5Tcopy(H5T_C_S1), "H5Tcopy");
     check_hdf5(H5Tset_size(type, H5T_VARIABLE), "H5Tset_size");
     check_hdf5(H5Tset_cset(type, H5T_CSET_UTF8), "H5Tset_cset");
-    set_attribute(object, name, type, &text);
+    set_attribute(object, name, type, static_cast<const void*>(&text));
   }
 
   Dims shape_;

@@ -25,7 +25,7 @@ class LammpsRow final : public Row {
     count(2 * frames_, 4 * mine_);
     count(6 * frames_ * mine_, 4);
     if (writes_) count(5, 4);             // the labels
-    if (writes_) count(frames_, 4 * 10);  // time, origin, lengths, angles
+    if (writes_) count(10 * frames_, 4);  // time, origin, lengths, angles
     // Every one of them is a float; none has a zero byte.
     std::vector<float> values(static_cast<std::size_t>(mine_) + shifts + 10);
     fill_values(std::as_writable_bytes(std::span(values)), static_cast<std::uint64_t>(setting.rank) + 1);

@@ -38,9 +38,6 @@ class Subject {
   std::string writer;       // the program that writes, and reads; PROGRAM-writer, where empty
   bool reads = false;       // the peers read the reference's files instead of writing their own
   bool reads_back = false;  // each peer reads back what it wrote: rows ROW-read beside ROW
-  // Rows timed from create on get a launch more for each peer of Forebay's, whose report tells whether it
-  // was active, and how often it wrote.
-  bool reports_whole = false;
   std::string library;      // "PnetCDF"
   std::string driver;       // its driver as Forebay's report names it: "pnetcdf"
   std::string suffix;       // of the rows' files: ".nc"
@@ -48,6 +45,9 @@ class Subject {
   std::string quick;        // what --help says of --quick
   std::string notes;        // what --help says at its end, after rows and peers
   std::span<const RowInfo> rows;
+  // Rows timed from create get a launch more under each peer of Forebay's: its report tells whether it was
+  // active, and how often it wrote.
+  bool reports_whole = false;
 
   // The peers of a version of the library, the reference first; with an empty version those of any, for
   // --help. `romio` is what Open MPI calls its ROMIO.
