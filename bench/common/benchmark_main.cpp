@@ -38,6 +38,14 @@ std::string footer(const Subject& subject, const std::vector<Peer>& peers) {
              subject.reads ? "values are" : "files are");
 }
 
+// Launches that are not timed, for Forebay's reports of rows of which every timed launch goes without.
+void report_whole(Benchmark& benchmark, const Subject& subject) {
+  for (const RowResult& row : benchmark.results().rows)
+    for (const Cell& cell : row.cells)
+      if (cell.peer.kind == Kind::Forebay && find_row(subject.rows, row.name).whole)
+        benchmark.weigh(cell.peer.name, row.name, true);
+}
+
 int show(const BenchmarkResults& results, const std::string& json, const std::string& plot) {
   if (!json.empty()) write_file(json, to_json(results).dump(2) + "\n");
   if (!plot.empty()) write_file(plot, to_svg(results));
@@ -114,7 +122,9 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
 
   return driver_main(subject.program, {json, plot}, [&] {
     Benchmark benchmark(subject, options);
-    return show(benchmark.run(), json, plot);
+    benchmark.run();
+    if (subject.reports_whole) report_whole(benchmark, subject);
+    return show(benchmark.results(), json, plot);
   });
 }
 

@@ -45,6 +45,9 @@ class Subject {
   std::string quick;        // what --help says of --quick
   std::string notes;        // what --help says at its end, after rows and peers
   std::span<const RowInfo> rows;
+  // Rows timed from create get a launch more under each peer of Forebay's: its report tells whether it was
+  // active, and how often it wrote.
+  bool reports_whole = false;
 
   // The peers of a version of the library, the reference first; with an empty version those of any, for
   // --help. `romio` is what Open MPI calls its ROMIO.
