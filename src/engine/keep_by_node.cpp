@@ -54,7 +54,7 @@ KeepByNode::KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory,
     : Keeper(file),
       memory_(std::move(memory)),
       segments_(memory_->memory.at, memory_->segment_bytes, count, file.nodes->topology().local_ranks,
-                file.nodes->topology().local_rank),
+                file.nodes->topology().local_rank, memory_->level1),
       writer_(writer != nullptr ? *writer : *this),
       several_(file.nodes->topology().nodes > 1),
       first_of_node_(file.nodes->topology().local_rank == 0) {}
@@ -82,7 +82,8 @@ Status KeepByNode::create(FileContext& file, const Lease& lease, const Communica
   bool guarded = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
   try {
     std::shared_ptr<SegmentMemory> memory;
-    if (Status leased = lease(bytes, count, guards, memory); !leased.ok()) return leased;
+    const bool level1 = guards && file.options.level1 && settings.mode == Mode::automatic;
+    if (Status leased = lease({bytes, count, guards, level1}, memory); !leased.ok()) return leased;
     if (guards && t.local_rank != 0) guarded = connect_keeper(settings.keeper);
     memory->claim =
         MemoryClaim(MemoryClaim::Kind::keeping, static_cast<std::int64_t>(memory->bytes) / t.local_ranks);
@@ -238,6 +239,22 @@ Status KeepByNode::keep(const Put& put) {
   Status status = segments_.put(put);
   file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, segments_.kept());
   return status;
+}
+
+// What a rank holds back for itself has to be seen by the keeper process, too; and nobody waits for that.
+Level1Use KeepByNode::level1(Level1Memory& shared) {
+  if (!needs_keeper_) return Level1Use::own;
+  if (segments_.drain_overdue()) look_for_keeper();
+  if (!keeps() || file_.twice() || lacks_level1_) return Level1Use::none;
+  if (!std::exchange(memory_->announced, true))
+    announce_level1(segments_.number(), file_.nodes->topology().local_rank);
+  if (!segments_.level1_is_acknowledged()) return Level1Use::none;
+  if (!has_level1_) {
+    has_level1_ = segments_.populate_level1();
+    lacks_level1_ = !has_level1_;
+  }
+  shared = segments_.level1();
+  return has_level1_ ? Level1Use::shared : Level1Use::none;
 }
 
 // Without it what is kept may be lost, which was not said when it was kept.

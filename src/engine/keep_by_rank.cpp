@@ -252,8 +252,8 @@ void KeepByRank::keep_on_node() {
   // The set's communicators may be in use for another thread's file.
   const Topology& t = f.nodes->topology();
   const std::unique_ptr<Communicator> node = f.comm->split(t.node, t.local_rank);
-  const auto lease = [&](std::int64_t bytes, int count, bool outlives, std::shared_ptr<SegmentMemory>& out) {
-    return make_segments(*node, *f.comm, bytes, count, outlives, out);
+  const auto lease = [&](const SegmentWish& wish, std::shared_ptr<SegmentMemory>& out) {
+    return make_segments(*node, *f.comm, wish, out);
   };
   std::unique_ptr<KeepByNode> made;
   if (KeepByNode::create(f, lease, *f.comm, share, this, made).ok()) node_ = std::move(made);

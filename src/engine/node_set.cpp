@@ -92,12 +92,12 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
 
-Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, bool outlives,
-                               std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, topology_.local_ranks);
+Status NodeSet::lease_segments(const SegmentWish& wish, std::shared_ptr<SegmentMemory>& out) {
+  const std::size_t bytes =
+      NodeSegments::bytes_needed(wish.segment_bytes, wish.count, topology_.local_ranks, wish.level1);
   std::shared_ptr<SegmentMemory> found;
-  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == segment_bytes &&
-      spare_->outlives == outlives)
+  if (spare_ && spare_->bytes == bytes && spare_->segment_bytes == wish.segment_bytes &&
+      spare_->outlives == wish.outlives && spare_->level1 == wish.level1)
     found = spare_;
   // A node of more ranks needs more, so what one has left from another file the next one may not have.
   const bool all_found = comm_->all(found != nullptr);
@@ -107,12 +107,13 @@ Status NodeSet::lease_segments(std::int64_t segment_bytes, int count, bool outli
     return {};
   }
   spare_.reset();  // its place may be needed
-  return make_segments(*topology_.node_comm, *comm_, segment_bytes, count, outlives, out);
+  return make_segments(*topology_.node_comm, *comm_, wish, out);
 }
 
-Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
-                     bool outlives, std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size());
+Status make_segments(const Communicator& node, const Communicator& all, const SegmentWish& segments,
+                     std::shared_ptr<SegmentMemory>& out) {
+  const auto& [segment_bytes, count, outlives, level1] = segments;
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size(), level1);
   Status mine;
   std::shared_ptr<SegmentMemory> made;
   try {
@@ -126,9 +127,10 @@ Status make_segments(const Communicator& node, const Communicator& all, std::int
   wish.outlives = outlives;
   if (Status status = share_on_node(node, all, wish, std::move(mine), fresh); !status.ok()) return status;
   if (fresh.descriptor.number() >= 0)
-    made->kept = KeptMemory(fresh.descriptor.number(), segment_bytes, count, node.size());
+    made->kept = KeptMemory(fresh.descriptor.number(), segment_bytes, count, node.size(), level1);
   fresh.descriptor = Descriptor();
   made->outlives = outlives;
+  made->level1 = level1;
   made->bytes = bytes;
   made->segment_bytes = segment_bytes;
   made->memory = std::move(fresh);
