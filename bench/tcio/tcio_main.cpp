@@ -29,7 +29,7 @@ class TcioSubject final : public Subject {
     notes =
         "Each rank has an array of ints and one of doubles, blocks of which go to the file in turn. Every "
         "peer reads back\n"
-        "what it wrote: rows ROW-read. Forebay's default here is commit.\n";
+        "what it wrote: rows ROW-read.\n";
   }
 
   std::vector<Peer> peers(const std::string&, const std::string& romio) const override {

@@ -35,12 +35,13 @@ std::vector<Peer> tcio_peers(const std::string& romio) {
       by("alone",
          stock_peer("ompio-alone", "MPI-IO over OMPIO, an independent call a piece", "ompio", {}, false)),
       by("tcio", forebay_peer("tcio-strict", "strict")),
-      by("tcio", forebay_peer("tcio", "commit")),
+      by("tcio", forebay_peer("tcio-commit", "commit")),
+      by("tcio", forebay_peer("tcio", "automatic")),
   };
   for (Peer& peer : peers) {
     if (peer.name == "ompio-tuned") peer.environment.emplace_back("OMPI_MCA_fcoll", "individual");
     if (peer.kind == Kind::Forebay)
-      peer.title = "TCIO, " + peer.mode + (peer.mode == "commit" ? " (its default)" : "");
+      peer.title = "TCIO, " + peer.mode + (peer.mode == "automatic" ? " (the default)" : "");
   }
   return peers;
 }

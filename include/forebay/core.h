@@ -110,8 +110,8 @@ FOREBAY_API int forebay_close(forebay_file* file);
 
 /**
  * Writes the boxes; memory may be used again at once. In the file after flush, sync or close; in strict mode
- * when the call returns. Where boxes of one rank's call overlap, later ones win. Requests that are wrong put
- * nothing, the others do.
+ * when the call returns. Where a keeper process runs (docs/tcio.md), written whatever ends this rank. Where
+ * boxes of one rank's call overlap, later ones win. Requests that are wrong put nothing, the others do.
  */
 FOREBAY_API int forebay_put_all(forebay_file file, const forebay_request* requests,
                                 int64_t count); /* collective */

@@ -71,7 +71,8 @@ FOREBAY_TCIO_API int tcio_close(tcio_file* file);
 
 /**
  * Writes `bytes` bytes at `offset`, or at the file pointer, which moves behind them. `data` may be used again
- * at once. In the file after tcio_flush, tcio_sync or tcio_close. On failure nothing of it was taken, but
+ * at once. In the file after tcio_flush, tcio_sync or tcio_close; where a keeper process runs (docs/tcio.md),
+ * written whatever ends this rank. On failure nothing of it was taken, but
  * where it reaches over several segments: those at its beginning may have been.
  */
 FOREBAY_TCIO_API int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes);

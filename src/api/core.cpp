@@ -29,7 +29,7 @@ struct forebay_file_s : tcio::HandleOf<BoxFile> {};
 
 namespace {
 
-constexpr tcio::Opener kForebay{"forebay_open", "FOREBAY_", "forebay", "Forebay's own file"};
+constexpr tcio::Opener kForebay{"forebay_open", "FOREBAY_", "forebay", "Forebay's own file", false};
 
 // What stands before every call with a list. Files are opened one way on all ranks, so all leave here or
 // none.

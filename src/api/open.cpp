@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kAllFlags = TCIO_RDWR | TCIO_CREATE | TCIO_EXCL | TCIO_TRUNC;
 
-constexpr Opener kTcio{"tcio_open", "TCIO_", "tcio", "TCIO"};
+constexpr Opener kTcio{"tcio_open", "TCIO_", "tcio", "TCIO", true};
 
 Status check_arguments(const char* path, int flags, const Opener& opener) {
   const std::string function = opener.function;
@@ -38,11 +38,11 @@ Status check_arguments(const char* path, int flags, const Opener& opener) {
   return {};
 }
 
-// Commit mode, unless a hint says otherwise.
+// Nobody counts on bytes before a flush, so a keeper process adds to what is promised, and lacks nothing.
 Status settings_for(MPI_Info info, bool warn, Settings& settings) {
-  int length = 0, found = 0;
-  if (info != MPI_INFO_NULL) MPI_Info_get_valuelen(info, "forebay_mode", &length, &found);
-  return resolve_settings(info, found != 0 ? "" : "forebay_mode=commit", warn, settings);
+  Status status = resolve_settings(info, "", warn, settings);
+  settings.without_keeper = Mode::commit;
+  return status;
 }
 
 Status truncate(CoreFile& core) {
@@ -85,6 +85,7 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   // Ranks of different nodes flush before they use each other's bytes.
   options.tells_freed_space = true;
   options.only_writer = true;
+  options.level1 = opener.level1;
   options.needs_descriptor = access.writes;  // level 1 may hold bytes in any mode
   const int mode =
       ((flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0) | ((flags & TCIO_EXCL) != 0 ? MPI_MODE_EXCL : 0);

@@ -16,6 +16,7 @@ struct Opener {
   const char* flags;
   const char* driver;  ///< for the report
   const char* says;    ///< for people
+  bool level1;
 };
 
 /// What was opened: the core's file, and whether commit mode may buffer.

@@ -6,8 +6,8 @@
 #include <queue>
 #include <utility>
 
-#include "api/run_cursor.hpp"
 #include "request/byte_order.hpp"
+#include "request/run_cursor.hpp"
 #include "request/stream.hpp"
 
 namespace forebay::tcio {

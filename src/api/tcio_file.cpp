@@ -4,18 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "api/run_cursor.hpp"
 #include "ranks/agreement.hpp"
 #include "request/memory_stream.hpp"
+#include "request/run_cursor.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay::tcio {
 namespace {
 
-// A copy of so many bytes costs as much as looking up a segment and locking it.
-constexpr std::int64_t kPastBytes = 16 << 10;
+// Whether the keeper process is still there is asked after so many writes.
+constexpr std::int64_t kWritesToLook = 32;
 
 bool meet(Extent a, Extent b) {
   return a.begin < b.end && b.begin < a.end;
@@ -29,7 +30,8 @@ File::File(std::unique_ptr<CoreFile> core, Access access, bool buffering)
       level1_(core_->segment_bytes()),
       reads_(core_->segment_bytes()),
       remembers_(access.reads && access.writes && core_->ranks() > 1),
-      past_bytes_(buffering ? std::min(kPastBytes, core_->segment_bytes()) : 0) {}
+      // A copy of so many bytes costs as much as looking up a segment and locking it.
+      past_bytes_(buffering ? std::min(Level1::kMostPiece, core_->segment_bytes()) : 0) {}
 
 File::~File() {
   unwatch(*this);
@@ -39,12 +41,28 @@ File::~File() {
 
 // Before this rank writes a range: a read that is pending gets what is there now.
 Status File::begin_writing(Extent range) {
-  if (!watching_) watch(*this);
-  watching_ = true;
+  if (--until_look_ < 0) {
+    if (Status status = look(); !status.ok()) return status;
+  }
   if (!reads_.empty() && meet(reads_.hull(), range)) {
     if (Status status = fill_early(); !status.ok()) return status;
   }
   if (meet(early_.hull(), range)) early_.written(range);
+  return {};
+}
+
+// Now and then: whether this rank is called as its process ends, and where level 1 may lie.
+Status File::look() {
+  if (!watching_) watch(*this);
+  watching_ = true;
+  Level1Memory shared;
+  const Level1Use use = core_->level1(shared);
+  until_look_ = 0;
+  most_piece_ = 0;
+  if (use == Level1Use::none) return move_on();
+  if (use == Level1Use::shared) level1_.lie_in(shared);
+  until_look_ = use == Level1Use::shared ? kWritesToLook : std::numeric_limits<std::int64_t>::max();
+  most_piece_ = past_bytes_;
   return {};
 }
 
@@ -90,7 +108,7 @@ Status File::write_past(std::int64_t offset, const void* data, std::int64_t byte
 Status File::write_at(std::int64_t offset, const void* data, std::int64_t bytes) {
   if (bytes == 0) return {};
   if (Status status = begin_writing({offset, offset + bytes}); !status.ok()) return status;
-  const bool past = bytes >= past_bytes_ || bytes > level1_.unit() - offset % level1_.unit();
+  const bool past = bytes >= most_piece_ || bytes > level1_.unit() - offset % level1_.unit();
   Status status = past ? write_past(offset, data, bytes) : write_within(offset, data, bytes);
   if (status.ok()) end_ = std::max(end_, offset + bytes);
   return status;
@@ -179,7 +197,7 @@ Status File::fetch_all() {
 Status File::hand_on(const char* function, Status (CoreFile::*next)()) {
   const CollectiveCall call(core_->about(function));
   Status status = settle();
-  watching_ = false;  // a program may have set signal handlers by the next write
+  watching_ = false, until_look_ = 0;  // a program may have set signal handlers by the next write
   status.update((*core_.*next)());
   // Also a barrier in strict mode, where the core has nothing to do.
   status = agree_outcome(core_->comm(), status);
@@ -239,11 +257,15 @@ void File::write_out(Ending ending) noexcept {
     return;
   }
   bool well = true;
+  level1_.list();
   for (std::size_t i = 0; i < level1_.size() && well; ++i) {
     const Run run = level1_[i];
     well = core_->write_in_signal(run.file, level1_.memory() + run.stream, run.length);
   }
-  if (!well) say_not_written(path().c_str());
+  if (well)
+    level1_.clear();
+  else
+    say_not_written(path().c_str());
 }
 
 }  // namespace forebay::tcio

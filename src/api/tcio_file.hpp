@@ -9,12 +9,12 @@
 #include <string>
 
 #include "api/early_reads.hpp"
-#include "api/level1.hpp"
 #include "api/pending_reads.hpp"
 #include "base/section.hpp"
 #include "base/status.hpp"
 #include "engine/core_file.hpp"
 #include "engine/termination.hpp"
+#include "segments/level1.hpp"
 
 namespace forebay::tcio {
 
@@ -47,10 +47,11 @@ class File final : public Holder {
   /// The same for what most calls are, a piece where the one before was; false: it is something else.
   bool write_piece(std::int64_t offset, const void* data, std::int64_t bytes) {
     const Extent segment = level1_.segment();
-    if (offset < segment.begin || bytes > segment.end - offset || bytes >= past_bytes_ || bytes == 0 ||
-        !level1_.room() || !watching_ || !reads_.empty() || !early_.empty())
+    if (offset < segment.begin || bytes > segment.end - offset || bytes >= most_piece_ || bytes == 0 ||
+        !level1_.room() || until_look_ <= 0 || !reads_.empty() || !early_.empty())
       return false;
     const Section section;
+    --until_look_;
     level1_.copy(offset, data, bytes);
     if (offset + bytes > end_) end_ = offset + bytes;
     return offset + bytes < segment.end || !level1_.full() || moved_on();
@@ -84,6 +85,7 @@ class File final : public Holder {
 
  private:
   Status begin_writing(Extent range);
+  Status look();
   Status fill();
   Status fill_early();
   void remember(const Run& run);
@@ -104,12 +106,14 @@ class File final : public Holder {
   Level1 level1_;
   PendingReads reads_;
   EarlyReads early_;
-  bool remembers_;           // other ranks may write what was read early
-  bool wrote_ = false;       // since all met
-  std::int64_t past_bytes_;  // writes and reads of at least so many bytes gain nothing from level 1
+  bool remembers_;               // other ranks may write what was read early
+  bool wrote_ = false;           // since all met
+  std::int64_t past_bytes_;      // reads of at least so many bytes, and writes, gain nothing from level 1
+  std::int64_t most_piece_ = 0;  // the same for writes; 0 where there is no level 1 now
   std::int64_t position_ = 0;
   std::int64_t end_ = 0;  // of what this rank wrote since the last flush
   bool watching_ = false;
+  std::int64_t until_look_ = 0;  // so many more writes
 };
 
 }  // namespace forebay::tcio

@@ -28,8 +28,9 @@ struct Settings {
 #define SETTING(type, member, value, ...) type member = value;
 #include "base/settings.def"
   // No hints:
-  bool one_node = false;    ///< all ranks that agreed on these are on one
-  bool has_keeper = false;  ///< a keeper process may be had, rank 0 says
+  bool one_node = false;               ///< all ranks that agreed on these are on one
+  bool has_keeper = false;             ///< a keeper process may be had, rank 0 says
+  Mode without_keeper = Mode::strict;  ///< what automatic is where there is none, the file's library says
 };
 
 /// How the values of one setting on the ranks of a file relate.

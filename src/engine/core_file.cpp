@@ -166,6 +166,9 @@ void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collec
                              std::int64_t independent) {
   keeper_->count_at_exit(offset, width, collective, independent);
 }
+Level1Use CoreFile::level1(Level1Memory& shared) {
+  return keeper_->level1(shared);
+}
 bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept {
   return keeper_->write_in_signal({offset, data, length});
 }

@@ -28,9 +28,15 @@ enum class Keeping { nothing, by_rank, by_node };
 /// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
 enum class When { as_the_mode_says, before_return };
 
+/// Where a caller that holds bytes back for itself (segments/level1.hpp) may have them: in its own memory, in
+/// memory that the keeper process has, too, or nowhere, since what a returned write promises would be lost
+/// with this process.
+enum class Level1Use { own, shared, none };
+
 class CoreFile;
 class Keeper;
 struct FileContext;
+struct Level1Memory;
 
 /// How a driver opens a file.
 struct FileOptions {
@@ -53,6 +59,7 @@ struct FileOptions {
   /// On this rank, before this process opens the file once more: what is kept of it goes to the file.
   /// CoreFile::flush_independent where this is empty.
   std::function<void(CoreFile&)> when_opened_again;
+  bool level1 = false;       ///< CoreFile::level1 is asked for
   bool only_writer = false;  ///< nothing but this file object changes the file while it is open: a node that
                              ///< keeps bytes with holes between them may read, complete and write the whole
 };
@@ -123,6 +130,9 @@ class CoreFile {
   /// writes of all ranks have reached, or what each by itself has (`independent`; 0: nothing). Where a rank
   /// could not write, or the ranks share no memory, the number stays.
   void count_at_exit(std::int64_t offset, int width, std::int64_t collective, std::int64_t independent);
+  /// To be asked again now and then, and before each write as long as it is none: the keeper process comes
+  /// later, or goes. `shared`: that memory.
+  Level1Use level1(Level1Memory& shared);
   /// As the process ends, with what a signal handler may do: bytes within one segment, newer than what the
   /// node keeps.
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;

@@ -54,7 +54,7 @@ KeepByNode::KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory,
     : Keeper(file),
       memory_(std::move(memory)),
       segments_(memory_->memory.at, memory_->segment_bytes, count, file.nodes->topology().local_ranks,
-                file.nodes->topology().local_rank),
+                file.nodes->topology().local_rank, memory_->level1),
       writer_(writer != nullptr ? *writer : *this),
       several_(file.nodes->topology().nodes > 1),
       first_of_node_(file.nodes->topology().local_rank == 0),
@@ -86,13 +86,14 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
   if (guards && t.local_rank == 0) (void)connect_keeper(settings.keeper);
 
+  const SegmentWish segments{bytes, count, guards,
+                             guards && file.options.level1 && settings.mode == Mode::automatic};
   std::shared_ptr<SegmentMemory> memory;
   bool looks = memories.spares != nullptr;
-  if (looks) memory = memories.spares->take_spare(bytes, count, guards);
+  if (looks) memory = memories.spares->take_spare(segments);
   for (;; looks = false) {
     if (!looks) {
-      if (Status made = make_segments(memories.node, all, bytes, count, guards, memory); !made.ok())
-        return made;
+      if (Status made = make_segments(memories.node, all, segments, memory); !made.ok()) return made;
     }
     Status status;
     bool guarded = false;
@@ -257,6 +258,22 @@ Status KeepByNode::keep(const Put& put) {
   Status status = segments_.put(put);
   file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, segments_.kept());
   return status;
+}
+
+// What a rank holds back for itself has to be seen by the keeper process, too; and nobody waits for that.
+Level1Use KeepByNode::level1(Level1Memory& shared) {
+  if (!needs_keeper_) return Level1Use::own;
+  if (segments_.drain_overdue()) look_for_keeper();
+  if (!keeps() || file_.twice() || lacks_level1_) return Level1Use::none;
+  if (!std::exchange(memory_->announced, true))
+    announce_level1(segments_.number(), file_.nodes->topology().local_rank);
+  if (!segments_.level1_is_acknowledged()) return Level1Use::none;
+  if (!has_level1_) {
+    has_level1_ = segments_.populate_level1();
+    lacks_level1_ = !has_level1_;
+  }
+  shared = segments_.level1();
+  return has_level1_ ? Level1Use::shared : Level1Use::none;
 }
 
 // Without it what is kept may be lost, which was not said when it was kept.

@@ -53,6 +53,7 @@ class KeepByNode final : public Keeper, public Holder {
   void space_freed() override;
   void space_taken() override { paused_ = false; }
   std::int64_t segment_bytes() const override { return segments_.segment_bytes(); }
+  Level1Use level1(Level1Memory& shared) override;
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
 
@@ -100,8 +101,9 @@ class KeepByNode final : public Keeper, public Holder {
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
   bool guarded_ = false;
   bool needs_keeper_ = false;
-  bool holds_ = false;        // collective writes
-  bool lost_keeper_ = false;  // nothing is kept any more
+  bool holds_ = false;                              // collective writes
+  bool has_level1_ = false, lacks_level1_ = false;  // memory for it
+  bool lost_keeper_ = false;                        // nothing is kept any more
   bool memory_stays_ = true;
 };
 

@@ -67,6 +67,7 @@ class Keeper {
 
   virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*collective*/,
                              std::int64_t /*independent*/) {}
+  virtual Level1Use level1(Level1Memory& /*shared*/) { return Level1Use::own; }
   virtual bool write_in_signal(const Piece& piece) noexcept;
 
   /// Before the file closes, after flush(): memory for the next file, null where there is none.

@@ -92,19 +92,21 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
       0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
 }
 
-std::shared_ptr<SegmentMemory> NodeSet::take_spare(std::int64_t segment_bytes, int count, bool outlives) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, topology_.local_ranks);
+std::shared_ptr<SegmentMemory> NodeSet::take_spare(const SegmentWish& wish) {
+  const std::size_t bytes =
+      NodeSegments::bytes_needed(wish.segment_bytes, wish.count, topology_.local_ranks, wish.level1);
   // Else its place may be needed.
   std::shared_ptr<SegmentMemory> found = std::move(spare_);
-  if (found &&
-      (found->bytes != bytes || found->segment_bytes != segment_bytes || found->outlives != outlives))
+  if (found && (found->bytes != bytes || found->segment_bytes != wish.segment_bytes ||
+                found->outlives != wish.outlives || found->level1 != wish.level1))
     found.reset();
   return found;
 }
 
-Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
-                     bool outlives, std::shared_ptr<SegmentMemory>& out) {
-  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size());
+Status make_segments(const Communicator& node, const Communicator& all, const SegmentWish& segments,
+                     std::shared_ptr<SegmentMemory>& out) {
+  const auto& [segment_bytes, count, outlives, level1] = segments;
+  const std::size_t bytes = NodeSegments::bytes_needed(segment_bytes, count, node.size(), level1);
   Status mine;
   std::shared_ptr<SegmentMemory> made;
   try {
@@ -118,9 +120,10 @@ Status make_segments(const Communicator& node, const Communicator& all, std::int
   wish.outlives = outlives;
   if (Status status = share_on_node(node, all, wish, std::move(mine), fresh); !status.ok()) return status;
   if (fresh.descriptor.number() >= 0)
-    made->kept = KeptMemory(fresh.descriptor.number(), segment_bytes, count, node.size());
+    made->kept = KeptMemory(fresh.descriptor.number(), segment_bytes, count, node.size(), level1);
   fresh.descriptor = Descriptor();
   made->outlives = outlives;
+  made->level1 = level1;
   made->bytes = bytes;
   made->segment_bytes = segment_bytes;
   made->memory = std::move(fresh);

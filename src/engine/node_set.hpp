@@ -47,15 +47,25 @@ struct SegmentMemory {
   NodeMemory memory;
   std::size_t bytes = 0;
   std::int64_t segment_bytes = 0;
-  bool outlives = false;  ///< the ranks wish that the keeper process has it
-  KeptMemory kept;        ///< on the node's first rank, where it has
+  bool outlives = false;   ///< the ranks wish that the keeper process has it
+  bool level1 = false;     ///< with a place for each rank's
+  bool announced = false;  ///< announce_level1, by this rank
+  KeptMemory kept;         ///< on the node's first rank, where it has
   MemoryClaim claim;
 };
 
+/// What of it is wished; `outlives`: NodeMemoryWish.
+struct SegmentWish {
+  std::int64_t segment_bytes;
+  int count;
+  bool outlives;
+  bool level1;
+};
+
 /// Collective over `all`, and over the ranks of each node: such memory, over communicators that nobody else
-/// uses now. `outlives`: NodeMemoryWish.
-Status make_segments(const Communicator& node, const Communicator& all, std::int64_t segment_bytes, int count,
-                     bool outlives, std::shared_ptr<SegmentMemory>& out);
+/// uses now.
+Status make_segments(const Communicator& node, const Communicator& all, const SegmentWish& wish,
+                     std::shared_ptr<SegmentMemory>& out);
 
 /// What a file wants of its set.
 struct SetWish {
@@ -99,8 +109,8 @@ class NodeSet {
   /// The largest round for which a window fits `bytes` of a node's memory.
   std::int64_t most_round(std::int64_t bytes) const;
 
-  /// What a file has left of memory for so many segments; null: there is none of that size, or no more.
-  std::shared_ptr<SegmentMemory> take_spare(std::int64_t segment_bytes, int count, bool outlives);
+  /// What a file has left of such memory; null: nothing, or other memory, which is gone then.
+  std::shared_ptr<SegmentMemory> take_spare(const SegmentWish& wish);
   /// Keeps it for the next file, instead of what was kept so far.
   void give_back(std::shared_ptr<SegmentMemory> memory);
 

@@ -40,10 +40,11 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   for (;;) {
     std::unique_ptr<KeepByNode> made;
     Status status = KeepByNode::create(f, memories, f.settings, nullptr, made);
-    if (status.ok() && f.settings.mode == Mode::automatic && !made->is_guarded())
-      return be_strict(f, "no keeper process writes what is kept when ranks die");
     if (status.ok()) {
-      if (f.settings.mode == Mode::automatic) made->need_keeper();
+      if (f.settings.mode == Mode::automatic && made->is_guarded())
+        made->need_keeper();
+      else if (f.settings.mode == Mode::automatic && f.settings.without_keeper == Mode::strict)
+        return be_strict(f, "no keeper process writes what is kept when ranks die");
       f.settings.mode = Mode::commit;
       if (memory_is_short) made->memory_is_short();
       if (made->locks()) f.settings.bypass_bytes = 0;

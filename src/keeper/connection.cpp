@@ -145,13 +145,14 @@ bool keeper_lives() {
   return connection.lives();
 }
 
-KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks) {
+KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks, bool level1) {
   KeeperMessage message;
   message.what = KeeperMessage::What::memory;
   message.memory = next_number();
   message.segment_bytes = segment_bytes;
   message.count = count;
   message.ranks = ranks;
+  message.level1 = level1 ? 1 : 0;
   if (send(message, descriptor)) number_ = message.memory;
 }
 
@@ -179,6 +180,14 @@ bool KeptMemory::serves(std::uint64_t file, int descriptor, bool locks, const st
   message.locks = locks ? 1 : 0;
   path.copy(message.path, sizeof message.path - 1);
   return send(message, descriptor);
+}
+
+void announce_level1(std::uint64_t number, int rank) {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::level1;
+  message.memory = number;
+  message.count = rank;
+  (void)send(message);
 }
 
 void KeptMemory::closed(std::uint64_t file) const {

@@ -31,7 +31,7 @@ class KeptMemory {
  public:
   KeptMemory() = default;
   /// Hands it over; empty where that fails. The descriptor stays the caller's.
-  KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks);
+  KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks, bool level1 = false);
   ~KeptMemory();
   KeptMemory(KeptMemory&& other) noexcept;
   KeptMemory& operator=(KeptMemory&& other) noexcept;
@@ -44,6 +44,10 @@ class KeptMemory {
  private:
   std::uint64_t number_ = 0;
 };
+
+/// Tells the keeper that this process is a rank of memory that it has numbered so, and may have a level 1
+/// there.
+void announce_level1(std::uint64_t number, int rank);
 
 /// Numbers for files, none of them 0.
 std::uint64_t next_number();

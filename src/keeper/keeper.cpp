@@ -63,13 +63,18 @@ class Life {
 /// Segments that a rank of the node made, and whose they are.
 struct Memory {
   Memory(void* at_, std::size_t bytes_, const KeeperMessage& m)
-      : at(at_), bytes(bytes_), segments(at_, m.segment_bytes, m.count, m.ranks, m.ranks) {}
+      : at(at_),
+        bytes(bytes_),
+        ranks(m.ranks),
+        segments(at_, m.segment_bytes, m.count, m.ranks, m.ranks, m.level1 != 0) {}
   ~Memory() { ::munmap(at, bytes); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   void* at;
   std::size_t bytes;
+  int ranks;
+  std::uint64_t number = 0;
   NodeSegments segments;
   Counters counters;
   std::uint64_t file = 0;
@@ -91,6 +96,11 @@ struct Rank {
   Descriptor socket;
   Life life;
   std::map<std::uint64_t, std::unique_ptr<Memory>> memories;  // that it made
+  struct Place {
+    std::uint64_t number;  // of memory, as the keeper counts
+    int rank;
+  };
+  std::vector<Place> level1s;
 };
 
 class Keeper {
@@ -105,7 +115,7 @@ class Keeper {
       accept();
       bool some_ended = false;
       for (auto& rank : ranks_) {
-        if (!hear(*rank)) continue;
+        if (!hear(*rank, some_ended)) continue;
         some_ended = true;
         dead_.push_back(std::move(rank));  // others may use the memory that it made
       }
@@ -166,33 +176,49 @@ class Keeper {
       if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
           peer.uid != ::geteuid())
         continue;
-      ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(socket), Life(peer.pid), {}}));
+      ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(socket), Life(peer.pid), {}, {}}));
     }
   }
 
-  /// What a rank says. True: it has ended.
-  bool hear(Rank& rank) {
+  /// What a rank says. True: it has ended. `silent`: it has closed its socket at least.
+  bool hear(Rank& rank, bool& silent) {
     KeeperMessage message;
     int descriptor = -1;
     pollfd asked{rank.socket.number(), POLLIN, 0};
     while (::poll(&asked, 1, 0) > 0) {
       const int got = receive_from_rank(rank.socket.number(), message, descriptor);
       Descriptor with_it(descriptor);
-      if (got == 0) return true;
+      if (got == 0) {
+        silent = true;
+        // What it does not keep in the segments is its own until it has ended.
+        if (rank.level1s.empty()) return true;
+        rank.socket = Descriptor();
+        break;
+      }
       if (got > 0) take(rank, message, std::move(with_it));
     }
     return rank.life.ended();
   }
 
-  static void take(Rank& rank, const KeeperMessage& m, Descriptor descriptor) {
+  void take(Rank& rank, const KeeperMessage& m, Descriptor descriptor) {
+    if (m.what == KeeperMessage::What::level1) {
+      Memory* const memory = numbered(m.memory);
+      // Where its end is heard of by its socket alone, a level 1 might be taken from the living.
+      if (memory == nullptr || m.count < 0 || m.count >= memory->ranks || rank.life.descriptor() < 0) return;
+      rank.level1s.push_back({m.memory, m.count});
+      memory->segments.acknowledge_level1(m.count);
+      return;
+    }
     if (m.what == KeeperMessage::What::memory) {
       struct stat status{};
       if (m.count < 1 || m.ranks < 1 || m.segment_bytes < 64 || ::fstat(descriptor.number(), &status) != 0)
         return;
-      const std::size_t bytes = NodeSegments::bytes_needed(m.segment_bytes, m.count, m.ranks);
+      const std::size_t bytes = NodeSegments::bytes_needed(m.segment_bytes, m.count, m.ranks, m.level1 != 0);
       if (static_cast<std::size_t>(status.st_size) < bytes) return;
       void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
-      if (at != MAP_FAILED) rank.memories[m.memory] = std::make_unique<Memory>(at, bytes, m);
+      if (at == MAP_FAILED) return;
+      auto& memory = rank.memories[m.memory] = std::make_unique<Memory>(at, bytes, m);
+      memory->segments.number(memory->number = ++last_number_);
       return;
     }
     const auto found = rank.memories.find(m.memory);
@@ -214,20 +240,40 @@ class Keeper {
         memory.descriptor = Descriptor();
         break;
       default:
+        for_each_rank([&](Rank& each) {
+          std::erase_if(each.level1s, [&](const Rank::Place& p) { return p.number == memory.number; });
+        });
         rank.memories.erase(found);
     }
+  }
+
+  template <class F>
+  void for_each_rank(F&& f) {
+    for (auto* ranks : {&ranks_, &dead_}) {
+      for (auto& rank : *ranks) {
+        if (rank != nullptr) f(*rank);
+      }
+    }
+  }
+
+  Memory* numbered(std::uint64_t number) {
+    Memory* found = nullptr;
+    for_each_rank([&](Rank& rank) {
+      for (auto& [key, memory] : rank.memories) {
+        if (memory->number == number) found = memory.get();
+      }
+    });
+    return found;
   }
 
   /// Writes what is kept of any file. A message for each that could not be written.
   std::vector<std::string> drain() {
     std::vector<std::string> failures;
-    for (const auto* ranks : {&ranks_, &dead_}) {
-      for (const auto& rank : *ranks) {
-        for (auto& [number, memory] : rank->memories) {
-          if (Status status = drain(*memory); !status.ok()) failures.push_back(status.message());
-        }
+    for_each_rank([&](Rank& rank) {
+      for (auto& [number, memory] : rank.memories) {
+        if (Status status = drain(*memory); !status.ok()) failures.push_back(status.message());
       }
-    }
+    });
     return failures;
   }
 
@@ -240,7 +286,13 @@ class Keeper {
       return {};
     }
     const std::int64_t before = memory.counters.written_bytes;
-    Status status = memory.segments.drain_for(memory.file);
+    std::vector<int> ended;
+    for (const auto& rank : dead_) {
+      for (const Rank::Place& place : rank->level1s) {
+        if (place.number == memory.number) ended.push_back(place.rank);
+      }
+    }
+    Status status = memory.segments.drain_for(memory.file, ended);
     if (const std::int64_t written = memory.counters.written_bytes - before; written > 0 && status.ok())
       std::fprintf(stderr, "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
                    static_cast<long long>(written), memory.path.c_str());
@@ -273,6 +325,7 @@ class Keeper {
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<Rank>> dead_;  // with memory that others use
   std::vector<pollfd> waited_;
+  std::uint64_t last_number_ = 0;  // of memory
   bool well_ = true;
   bool full_ = false;
 };

@@ -14,12 +14,14 @@ struct KeeperMessage {
     memory,  ///< segments lie in this descriptor's memory
     file,    ///< from now on they are this descriptor's file
     closed,  ///< they are no file's any more
-    freed    ///< the memory goes
+    freed,   ///< the memory goes
+    level1   ///< the sender is rank `count` in the memory that the keeper has numbered so
   };
   What what{};
-  std::int32_t count = 0;   ///< of segments
-  std::int32_t ranks = 0;   ///< of the node
-  std::uint32_t locks = 0;  ///< ranges of the file are locked before they are written
+  std::int32_t count = 0;    ///< of segments
+  std::int32_t ranks = 0;    ///< of the node
+  std::uint32_t locks = 0;   ///< ranges of the file are locked before they are written
+  std::uint32_t level1 = 0;  ///< there is a place for each rank's
   std::uint64_t memory = 0;
   std::uint64_t file = 0;
   std::int64_t segment_bytes = 0;

@@ -2,7 +2,11 @@
 #include "segments/node_segments.hpp"
 
 #include <algorithm>
+#include <new>
 #include <span>
+
+#include "request/memory_stream.hpp"
+#include "request/run_cursor.hpp"
 
 namespace forebay {
 namespace {
@@ -166,10 +170,29 @@ Status NodeSegments::drain(Extent range) {
   return status;
 }
 
-Status NodeSegments::drain_for(std::uint64_t file) {
+// It is newer than what the rank had put here.
+Status NodeSegments::take_level1(int rank) {
+  const Level1Memory memory = area_.level1(rank);
+  if (!has_level1() || memory.state->count == 0) return {};
+  try {
+    const Level1Left left(memory, area_.bytes);
+    RunCursor<Level1Left> cursor(left);
+    MemorySource source(left.memory());
+    if (Status status = put({&cursor, &source}); !status.ok()) return status;
+  } catch (const std::bad_alloc&) {
+    return {Code::no_memory, "no memory for what a rank kept"};
+  }
+  memory.state->initialize();
+  return {};
+}
+
+Status NodeSegments::drain_for(std::uint64_t file, std::span<const int> ended) {
   area_.header->draining = true;
   Status status;
-  if (area_.header->file == file) status = drain();
+  if (area_.header->file == file) {
+    for (const int rank : ended) status.update(take_level1(rank));
+    status.update(drain());
+  }
   area_.header->draining = false;
   return status;
 }

@@ -37,8 +37,8 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// halved that each rank could have a few.
   static std::int64_t choose_segment_bytes(std::int64_t stripe, std::int64_t memory, int ranks);
   /// What `count` such segments take, for so many ranks.
-  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks) {
-    return SegmentArea::bytes_needed(segment_bytes, count, ranks);
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks, bool level1 = false) {
+    return SegmentArea::bytes_needed(segment_bytes, count, ranks, level1);
   }
   /// What has to be reserved of it at first.
   static std::size_t bytes_at_first(std::int64_t segment_bytes, int count, int ranks) {
@@ -46,9 +46,10 @@ class NodeSegments final : private SegmentDirectory::Owner {
   }
 
   /// A view of memory (zeroed, page-aligned, the first bytes_at_first of it reserved) that all ranks of the
-  /// node share. One of them calls initialize() before anybody does anything else.
-  NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank)
-      : area_(memory, segment_bytes, count, ranks, rank) {}
+  /// node share. One of them calls initialize() before anybody does anything else. `level1`: there is a place
+  /// for each rank's.
+  NodeSegments(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank, bool level1 = false)
+      : area_(memory, segment_bytes, count, ranks, rank, level1) {}
   NodeSegments(const NodeSegments&) = delete;
   NodeSegments& operator=(const NodeSegments&) = delete;
   /// Also for the next file: forgets everything.
@@ -107,8 +108,22 @@ class NodeSegments final : private SegmentDirectory::Owner {
     return area_.header->taken.load(std::memory_order_acquire) != 0 &&
            area_.header->taken == area_.header->file.load(std::memory_order_relaxed);
   }
-  /// By the keeper: drain(), if they are still that file's. Whoever ends the service meanwhile sees it.
-  Status drain_for(std::uint64_t file);
+  /// By the keeper: drain(), if they are still that file's, after what the level 1 of ranks that have ended
+  /// holds has come here, too. Whoever ends the service meanwhile sees it.
+  Status drain_for(std::uint64_t file, std::span<const int> ended = {});
+
+  /// The keeper's number of this memory; 0: it does not have it yet.
+  void number(std::uint64_t number) { area_.header->number = number; }
+  std::uint64_t number() const { return area_.header->number.load(std::memory_order_acquire); }
+  /// By the keeper: it hears when that rank ends.
+  void acknowledge_level1(int rank) { area_.level1_states[rank].acknowledged = true; }
+  bool level1_is_acknowledged() const {
+    return area_.level1_states[area_.rank].acknowledged.load(std::memory_order_acquire);
+  }
+  bool has_level1() const { return area_.level1_bytes > 0; }
+  /// This rank's. False: there is no memory for it.
+  bool populate_level1() { return area_.populate_level1(); }
+  Level1Memory level1() const { return area_.level1(area_.rank); }
   /// Bytes that are kept by all ranks of the node together.
   std::int64_t kept() const { return area_.header->kept.load(std::memory_order_acquire); }
   std::int64_t segment_bytes() const { return area_.bytes; }
@@ -124,6 +139,7 @@ class NodeSegments final : private SegmentDirectory::Owner {
   void touch(int segment);
   void make_way(int segment, std::int64_t begin, std::int64_t end);
   bool lock_in_signal(int segment, Deadline& deadline);
+  Status take_level1(int rank);
   Status read_over(int segment, std::span<const Run> runs, Sink& sink, Counters& counters);
   template <class F>
   void walk(Cursor& cursor, F&& f);

@@ -7,6 +7,7 @@
 
 #include "request/run.hpp"
 #include "segments/journal.hpp"
+#include "segments/level1.hpp"
 #include "segments/robust_lock.hpp"
 
 namespace forebay {
@@ -30,18 +31,20 @@ struct SegmentArea {
   struct Header {
     RobustLock lock;  // of the directory
     // Between the ranks and the keeper process:
-    std::atomic<std::uint64_t> file;   // whose they are; 0: nobody's
-    std::atomic<std::uint64_t> taken;  // the file that it would write them to
-    std::atomic<bool> draining;        // it may be in them
+    std::atomic<std::uint64_t> file;    // whose they are; 0: nobody's
+    std::atomic<std::uint64_t> taken;   // the file that it would write them to
+    std::atomic<bool> draining;         // it may be in them
+    std::atomic<std::uint64_t> number;  // its own of this memory
     std::atomic<std::int64_t> kept;
     std::atomic<std::int64_t> uses;
     std::atomic<int> bypassing;       // ranks that may be writing past the segments
     std::atomic<int> without_memory;  // segments
   };
 
-  /// Zeroed, page-aligned memory. `rank`: below `ranks`, or that number, for the keeper process.
-  SegmentArea(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank);
-  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks);
+  /// Zeroed, page-aligned memory. `rank`: below `ranks`, or that number, for the keeper process. `level1`:
+  /// with a place for each rank's.
+  SegmentArea(void* memory, std::int64_t segment_bytes, int count, int ranks, int rank, bool level1 = false);
+  static std::size_t bytes_needed(std::int64_t segment_bytes, int count, int ranks, bool level1 = false);
   /// So many of them have to be reserved at first: with one segment. The others are, as they are needed.
   static std::size_t bytes_at_first(std::int64_t segment_bytes, int count, int ranks);
   /// By one rank, before any of them uses it: nothing is kept.
@@ -63,6 +66,9 @@ struct SegmentArea {
   /// Where a rank puts what it writes over, which it has to populate first.
   std::byte* saved_by(int rank_) const { return saved + rank_ * saved_bytes; }
   bool populate_saved() const;
+  /// A rank's, which it has to populate before it is used.
+  Level1Memory level1(int rank_) const { return {level1_states + rank_, level1s + rank_ * level1_bytes}; }
+  bool populate_level1() const;
 
   int ranks;
   int rank;
@@ -75,7 +81,10 @@ struct SegmentArea {
   std::atomic<int>* heads;  // of the chains of segments whose numbers have the same remainder
   std::byte* slots;         // for each segment its marks and its bytes
   std::byte* saved;
-  std::int64_t saved_bytes;  // of a rank
+  Level1State* level1_states;
+  std::byte* level1s;
+  std::int64_t level1_bytes;  // of a rank; 0: there is none
+  std::int64_t saved_bytes;   // of a rank
   std::int64_t map_bytes;
   std::int64_t slot_bytes;
 };

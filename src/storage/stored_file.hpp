@@ -84,8 +84,8 @@ class StoredFile {
   Status size(std::int64_t& bytes) const;
   /// Collective; the outcome is this rank's own.
   Status set_size(const Communicator& ranks, std::int64_t bytes);
-  /// Collective where handle() is not null. When all ranks have written; `of_node`: whether this one syncs for
-  /// the ranks of its node, which have one file.
+  /// Collective where handle() is not null. When all ranks have written; `of_node`: whether this one syncs
+  /// for the ranks of its node, which have one file.
   Status sync(bool of_node);
   /// The two below.
   Status close();

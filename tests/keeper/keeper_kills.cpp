@@ -170,6 +170,47 @@ TEST_F(KeeperKills, WhatItCannotTakeIsNotAcknowledged) {
   EXPECT_TRUE(soon([&] { return keepers_of({child}).empty(); }));
 }
 
+// A program that closes what it does not know goes on with its level 1, which is written when it has ended.
+TEST_F(KeeperKills, ALevel1IsItsOwnersAsLongAsItLives) {
+  constexpr std::int64_t unit = 4096;
+  const std::size_t bytes = NodeSegments::bytes_needed(unit, 3, 1, true);
+  const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
+  const int file = ::memfd_create("file", MFD_CLOEXEC);
+  ASSERT_EQ(::ftruncate(memory, static_cast<off_t>(bytes)), 0);
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  NodeSegments segments(at, unit, 3, 1, 0, true);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    segments.initialize();
+    segments.serve(1);
+    KeptMemory kept(memory, unit, 3, 1, true);
+    if (!kept.serves(1, file, false, "level1") || !soon([&] { return segments.is_acknowledged(); }))
+      ::_exit(3);
+    announce_level1(segments.number(), 0);
+    if (!soon([&] { return segments.level1_is_acknowledged(); })) ::_exit(4);
+    Level1 level1(unit);
+    level1.lie_in(segments.level1());
+    level1.align(2 * unit);
+    level1.copy(2 * unit + 10, "first", 5);
+    for (int i = 3; i < 64; ++i) ::close(i);
+    if (keeper_lives()) ::_exit(5);
+    std::this_thread::sleep_for(300ms);
+    level1.copy(2 * unit + 20, "second", 6);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_TRUE(soon([&] { return keepers_of({child}).empty(); }));
+  std::array<char, 16> got{};
+  EXPECT_EQ(::pread(file, got.data(), got.size(), 2 * unit + 10), 16);
+  EXPECT_EQ(std::string(got.data(), got.size()), std::string("first\0\0\0\0\0second", 16));
+  ::munmap(at, bytes);
+  ::close(memory);
+  ::close(file);
+}
+
 TEST_F(KeeperKills, WhatWasPutIsInTheFile) {
   const char* const more = std::getenv("FOREBAY_TEST_KILLS");
   const std::uint64_t kills = more != nullptr ? std::strtoull(more, nullptr, 10) : 40;

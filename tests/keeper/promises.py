@@ -18,7 +18,12 @@ import tempfile
 import time
 
 RANKS = 4
-CALLS = {"independent": 20000, "collective": 3000, "records": 3000}
+CALLS = {"independent": 20000, "collective": 3000, "records": 3000, "blocks": 5000, "large": 600, "boxes": 20000}
+HOW = {
+    "hdf5": ["independent", "collective"],
+    "pnetcdf": ["independent", "collective", "records"],
+    "tcio": ["independent", "blocks", "large", "boxes"],
+}
 WHO = ["a rank", "all ranks", "all ranks", "the launcher", "the keeper", "the keeper, then all ranks", "nobody"]
 
 
@@ -82,10 +87,10 @@ def counts(folder):
 
 def run(args, seed):
     dice = random.Random(seed)
-    library = args.library or dice.choice(["hdf5", "pnetcdf"])
-    how = args.how or dice.choice(["independent", "collective"] + (["records"] if library == "pnetcdf" else []))
+    library = args.library or dice.choice(["hdf5", "pnetcdf"] + (["tcio"] if args.mode != "stock" else []))
+    how = args.how or dice.choice(HOW[library])
     who = args.who or dice.choice(WHO)
-    nodes = dice.choice([0, 0, 2]) if library == "hdf5" else 0
+    nodes = dice.choice([0, 0, 2]) if library != "pnetcdf" else 0
     folder = tempfile.mkdtemp(prefix="promises-", dir="/dev/shm")
     calls = CALLS[how]
     program = [args.program, library, how, str(seed), str(calls)]

@@ -6,7 +6,7 @@
 
 #include "request/cursor.hpp"
 
-namespace forebay::tcio {
+namespace forebay {
 
 /// `List` has size() and a Run at operator[]; its runs ascend and do not overlap. The list is not copied.
 template <class List>
@@ -64,4 +64,4 @@ struct OneRun {
   Run operator[](std::size_t) const { return run; }
 };
 
-}  // namespace forebay::tcio
+}  // namespace forebay
