@@ -210,9 +210,8 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   status = agreed_size(f, size);
   if (status.ok() && size > 0 && (flags & H5F_ACC_TRUNC) != 0) {
     size = 0;
+    // Nobody returns before it is so, or the first writes would be cut off.
     status = f.core->set_size(0);
-    // Nobody may return before all have truncated, or the first writes would be cut off.
-    mpi::barrier(f.comm);
   }
   if (status.ok() && params.set_by_program) show_hints(fapl, used.get());
   if (status.ok() && params.set_by_program)
@@ -280,13 +279,11 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
       return {Code::bad_argument, "the file is larger than MPI can address"};
     if (Status status = f.core->flush(); !status.ok()) return status;
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
-    if (!f.context->get_mpi_file_flushing()) mpi::barrier(f.comm);
+    if (!f.core->commits() && !f.context->get_mpi_file_flushing()) mpi::barrier(f.comm);
     std::int64_t size = 0;
     if (Status status = agreed_size(f, size); !status.ok()) return status;
     if (static_cast<haddr_t>(size) != f.eoa) {
-      Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa));
-      mpi::barrier(f.comm);
-      if (!status.ok()) return status;
+      if (Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa)); !status.ok()) return status;
     }
     f.last_eoa = f.eoa;
     return {};

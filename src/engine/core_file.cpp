@@ -185,7 +185,7 @@ Status CoreFile::size(std::int64_t& bytes) {
 Status CoreFile::set_size(std::int64_t bytes) {
   const CollectiveCall call(about("change of size"));
   file_->barrier_for_mpi();
-  return agree_outcome(*file_->comm, file_->file.set_size(*file_->comm, bytes));
+  return file_->outcome(file_->file.set_size(*file_->comm, bytes));
 }
 
 void CoreFile::defer(Status failure) {
@@ -194,13 +194,14 @@ void CoreFile::defer(Status failure) {
 
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
+  const bool waits = keeper_->flush_waits();
   const Status flushed = flush();
-  file_->barrier();
+  if (!waits) file_->barrier();
   Status synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
   status.update(flushed);
   status.update(std::move(synced));
-  return agree_outcome(*file_->comm, status);
+  return file_->outcome(status);
 }
 
 Status CoreFile::close(std::int64_t* least) {

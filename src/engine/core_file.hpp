@@ -164,7 +164,7 @@ class CoreFile {
   /// Size of the file in bytes, as this rank sees it now. Independent.
   Status size(std::int64_t& bytes);
 
-  /// Collective: sets the size (truncates or extends).
+  /// Collective: sets the size (truncates or extends). It is so when any rank leaves.
   Status set_size(std::int64_t bytes);
 
   /// Keeps a failure of this rank's for the next sync or close, which returns it on every rank: for callers

@@ -57,6 +57,12 @@ Status FileContext::write_now(std::span<const Put> puts) {
   return status;
 }
 
+// In this machine's own page cache a call costs less than a second copy of so many bytes.
+std::int64_t FileContext::long_run() const {
+  constexpr std::int64_t on_local = 16 << 10;
+  return file.local() ? std::min(settings.bypass_bytes, on_local) : settings.bypass_bytes;
+}
+
 NodeWindow* FileContext::gate() const {
   if (settings.mode == Mode::commit || !readable || file.descriptor() < 0 || !file.fills_holes() ||
       settings.storage != StorageKind::posix || nodes->topology().nodes > 1)

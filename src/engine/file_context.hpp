@@ -94,6 +94,8 @@ struct FileContext {
   Flush flush_over(Window& window);
   /// Independent: past everything.
   Status write_now(std::span<const Put> puts);
+  /// Runs of a collective write that are at least so long gain nothing from a window; 0: there are none.
+  std::int64_t long_run() const;
   /// In strict mode, where ranks that write by themselves tell each other; null where no block is completed
   /// by one alone.
   NodeWindow* gate() const;

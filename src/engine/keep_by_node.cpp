@@ -35,13 +35,18 @@ std::int64_t with_marks(std::int64_t bytes) {
   return bytes + bytes / 8;
 }
 
-// -1 where it is not known.
-std::int64_t bytes_of(std::span<const Put> puts) {
+// Of runs shorter than that, where it is not 0; -1 where it is not known.
+std::int64_t short_bytes_of(std::span<const Put> puts, std::int64_t long_run) {
   std::int64_t bytes = 0;
-  for (const Put& put : puts) {
-    const std::int64_t each = put.cursor->bytes();
-    if (each < 0) return -1;
-    bytes += each;
+  try {
+    for (const Put& put : puts) {
+      if (Bypass::is_long(*put.cursor, long_run)) continue;
+      const std::int64_t each = put.cursor->bytes();
+      if (each < 0) return -1;
+      bytes += each;
+    }
+  } catch (const std::bad_alloc&) {  // where it is written it says so itself
+    return -1;
   }
   return bytes;
 }
@@ -164,7 +169,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
                              When when) {
   FileContext& f = file_;
   if (several_ && holds_nothing()) return write_through(puts, std::move(mine), agree_max);
-  const std::int64_t bytes = bytes_of(puts);
+  const std::int64_t bytes = short_bytes_of(puts, f.long_run());
   Agreement agreed;
   const auto well = agreed.all(mine.ok());
   const auto small =
@@ -189,6 +194,7 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
     {
       const StageTimer timer(f.counters, Stage::pool);
       try {
+        mine = take_long_runs(puts, std::move(mine));
         for (const Put& put : puts) mine.update(keep(put));
       } catch (const std::bad_alloc&) {  // the others wait below
         mine.update(f.no_memory("for a collective write to "));
@@ -200,19 +206,27 @@ Status KeepByNode::write_all(std::vector<Put>& puts, Status mine, std::span<std:
 }
 
 Status KeepByNode::write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max) {
-  FileContext& f = file_;
-  try {
-    const StageTimer timer(f.counters, Stage::write);
+  {
+    const StageTimer timer(file_.counters, Stage::write);
+    mine = take_long_runs(puts, std::move(mine));
     for (const Put& put : puts) segments_.discard(*put.cursor);
-    if (f.settings.bypass_bytes > 0 && mine.ok())
-      mine =
-          f.bypass.take_out(puts, f.settings.bypass_bytes, f.layout.stripe_bytes(), *f.storage, f.counters);
+  }
+  segments_.end_bypass();  // before the ranks wait for each other in there
+  return collective_write(file_, puts, std::move(mine), agree_max);
+}
+
+Status KeepByNode::take_long_runs(std::vector<Put>& puts, Status mine) {
+  FileContext& f = file_;
+  if (f.long_run() == 0 || !mine.ok()) return mine;
+  try {
+    mine = f.bypass.take_out(puts, f.long_run(), f.layout.stripe_bytes(), *f.storage, f.counters,
+                             [&](const Put& put) { segments_.discard(*put.cursor); });
   } catch (const std::bad_alloc&) {
     mine = f.no_memory("for a collective write to ");
     puts.clear();
   }
-  segments_.end_bypass();  // before the ranks wait for each other in there
-  return collective_write(f, puts, std::move(mine), agree_max);
+  segments_.end_bypass();
+  return mine;
 }
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {

@@ -38,6 +38,7 @@ class KeepByNode final : public Keeper, public Holder {
   Status write(std::span<const Put> puts, When when) override;
   Status write_at(const Piece& piece) override;
   Status flush() override;
+  bool flush_waits() const override { return !holds_nothing(); }
   Status flush_independent() override { return segments_.drain(); }
   Status read_at(std::int64_t offset, std::byte* data, std::int64_t length) override;
   Status read(std::span<const Get> gets) override;
@@ -77,6 +78,7 @@ class KeepByNode final : public Keeper, public Holder {
  private:
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
   Status write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
+  Status take_long_runs(std::vector<Put>& puts, Status mine);
   Status keep(const Put& put);
   bool hand_over();
   bool end_service();

@@ -191,10 +191,9 @@ Status KeepByRank::flush_all(WindowUse& use, std::span<const Put> puts, Extent h
   std::vector<Put> all;
   try {
     std::vector<Put> fresh(puts.begin(), puts.end());
-    if (f.settings.bypass_bytes > 0 && mine.ok()) {
+    if (f.long_run() > 0 && mine.ok()) {
       const StageTimer timer(f.counters, Stage::write);
-      mine =
-          f.bypass.take_out(fresh, f.settings.bypass_bytes, f.layout.stripe_bytes(), *f.storage, f.counters);
+      mine = f.bypass.take_out(fresh, f.long_run(), f.layout.stripe_bytes(), *f.storage, f.counters);
     }
     pool_.append_to(all);
     all.insert(all.end(), fresh.begin(), fresh.end());

@@ -12,13 +12,12 @@ namespace forebay {
 Status KeepNothing::write_all(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max,
                               When /*when*/) {
   FileContext& f = file_;
-  if (f.settings.bypass_bytes > 0 && mine.ok()) {
+  if (f.long_run() > 0 && mine.ok()) {
     try {
       const StageTimer timer(f.counters, Stage::write);
       // Others may still be in what they write by themselves.
       const Sieve::Bypassing bypassing(f.gate(), f.file.descriptor());
-      mine =
-          f.bypass.take_out(puts, f.settings.bypass_bytes, f.layout.stripe_bytes(), *f.storage, f.counters);
+      mine = f.bypass.take_out(puts, f.long_run(), f.layout.stripe_bytes(), *f.storage, f.counters);
     } catch (const std::bad_alloc&) {
       mine = f.no_memory("for a collective write to ");
       puts.clear();

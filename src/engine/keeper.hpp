@@ -36,6 +36,8 @@ class Keeper {
   virtual Status write_at(const Piece& piece) = 0;
   virtual bool completes(std::span<const Put> /*puts*/) const { return false; }
   virtual Status flush() { return {}; }
+  /// Whether flush() leaves on no rank before all have entered, and have written.
+  virtual bool flush_waits() const { return false; }
   virtual Status flush_independent() { return {}; }
 
   virtual Status read_at(std::int64_t offset, std::byte* data, std::int64_t length);

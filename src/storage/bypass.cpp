@@ -22,15 +22,6 @@ std::size_t look(Cursor& cursor, std::array<Run, kLook>& first) {
   return cursor.take(kNoOffset, first);
 }
 
-// Whether the request is one of long runs: the first ones tell, as below.
-bool passes_by(Cursor& cursor, std::int64_t least) {
-  if (least <= 0 || cursor.hull().size() < least) return false;
-  std::array<Run, kLook> first;
-  const std::size_t n = look(cursor, first);
-  return n > 0 &&
-         std::ranges::all_of(std::span(first.data(), n), [&](const Run& run) { return run.length >= least; });
-}
-
 bool mean_reaches(std::span<const Run> runs, std::int64_t mean) {
   std::int64_t bytes = 0;
   for (const Run& run : runs) bytes += run.length;
@@ -53,6 +44,14 @@ std::vector<Get> take_out_if(std::vector<Get>& gets, Chosen&& chosen) {
 }
 
 }  // namespace
+
+bool Bypass::is_long(Cursor& cursor, std::int64_t least) {
+  if (least <= 0 || cursor.hull().size() < least) return false;
+  std::array<Run, kLook> first;
+  const std::size_t n = look(cursor, first);
+  return n > 0 &&
+         std::ranges::all_of(std::span(first.data(), n), [&](const Run& run) { return run.length >= least; });
+}
 
 bool Bypass::long_on_average(Cursor& cursor, std::int64_t least) {
   if (cursor.hull().size() < least) return false;
@@ -79,7 +78,7 @@ Status Bypass::take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t
   std::vector<char> chosen(puts.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    chosen[i] = passes_by(*puts[i].cursor, least) ? 1 : 0;
+    chosen[i] = is_long(*puts[i].cursor, least) ? 1 : 0;
     any = any || chosen[i] != 0;
   }
   if (!any) return {};
@@ -178,7 +177,7 @@ Status Bypass::write(const Put& put, std::int64_t stripe, Storage& storage, Coun
 }
 
 std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t least) {
-  return take_out_if(gets, [&](Cursor& cursor) { return passes_by(cursor, least); });
+  return take_out_if(gets, [&](Cursor& cursor) { return is_long(cursor, least); });
 }
 
 std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t mean, std::size_t few) {

@@ -24,8 +24,10 @@ class Bypass {
   Status take_out(std::vector<Put>& puts, std::int64_t least, std::int64_t stripe, Storage& storage,
                   Counters& counters, const std::function<void(const Put&)>& before = nullptr);
 
-  /// Whether the first runs of a request are on average so long; they tell, since selections are regular more
-  /// often than not.
+  /// Whether take_out would take a request alone, of runs that are all so long: the first ones tell, since
+  /// selections are regular more often than not. 0: none is.
+  static bool is_long(Cursor& cursor, std::int64_t least);
+  /// Whether they are so long on average.
   static bool long_on_average(Cursor& cursor, std::int64_t least);
 
   /// Has the memory that is needed on the way now, where it may be gone later. False: there is none.
