@@ -89,13 +89,15 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
     locks = all.all(FileLock(stored.descriptor(), 0, 1).held());
   const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
-  if (guards && t.local_rank == 0) (void)connect_keeper(settings.keeper);
+  const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
 
   const SegmentWish segments{bytes, count, guards,
                              guards && file.options.level1 && settings.mode == Mode::automatic};
   std::shared_ptr<SegmentMemory> memory;
-  bool looks = memories.spares != nullptr;
-  if (looks) memory = memories.spares->take_spare(segments);
+  bool looks = memories.spares != nullptr && memories.spares->may_have_spare();
+  if (memories.spares != nullptr) memory = memories.spares->take_spare(segments);
+  // It may be one that has gone which has that memory.
+  if (memory && finds_keeper && !memory->kept.is_held()) memory.reset();
   for (;; looks = false) {
     if (!looks) {
       if (Status made = make_segments(memories.node, all, segments, memory); !made.ok()) return made;

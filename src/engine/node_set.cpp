@@ -95,6 +95,7 @@ std::int64_t NodeSet::most_round(std::int64_t bytes) const {
 std::shared_ptr<SegmentMemory> NodeSet::take_spare(const SegmentWish& wish) {
   const std::size_t bytes =
       NodeSegments::bytes_needed(wish.segment_bytes, wish.count, topology_.local_ranks, wish.level1);
+  asked_ = true;
   // Else its place may be needed.
   std::shared_ptr<SegmentMemory> found = std::move(spare_);
   if (found && (found->bytes != bytes || found->segment_bytes != wish.segment_bytes ||

@@ -109,7 +109,9 @@ class NodeSet {
   /// The largest round for which a window fits `bytes` of a node's memory.
   std::int64_t most_round(std::int64_t bytes) const;
 
-  /// What a file has left of such memory; null: nothing, or other memory, which is gone then.
+  /// Whether a file of this set may have left such memory: as all ranks know alike.
+  bool may_have_spare() const { return asked_; }
+  /// What one has left; null: nothing, or other memory, which is gone then.
   std::shared_ptr<SegmentMemory> take_spare(const SegmentWish& wish);
   /// Keeps it for the next file, instead of what was kept so far.
   void give_back(std::shared_ptr<SegmentMemory> memory);
@@ -132,6 +134,7 @@ class NodeSet {
   std::unique_ptr<Window> window_;
   MemoryClaim planned_;  // of a window that is not there yet
   std::shared_ptr<SegmentMemory> spare_;
+  bool asked_ = false;  // for it
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;
 };

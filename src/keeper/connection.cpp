@@ -35,6 +35,7 @@ struct Connection {
   int socket = -1;
   FileId id;
   pid_t process = 0;
+  std::uint64_t count = 0;  // of those so far
 
   bool ours() const {
     FileId now;
@@ -136,6 +137,7 @@ bool connect_keeper(KeeperUse use) {
     }
   }
   connection.process = ::getpid();
+  ++connection.count;
   return connection.socket >= 0 && id_of(connection.socket, connection.id);
 }
 
@@ -153,7 +155,17 @@ KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, in
   message.count = count;
   message.ranks = ranks;
   message.level1 = level1 ? 1 : 0;
-  if (send(message, descriptor)) number_ = message.memory;
+  if (!send(message, descriptor)) return;
+  number_ = message.memory;
+  Connection& connection = Connection::instance();
+  const std::lock_guard lock(connection.mutex);
+  connection_ = connection.count;
+}
+
+bool KeptMemory::is_held() const {
+  Connection& connection = Connection::instance();
+  const std::lock_guard lock(connection.mutex);
+  return number_ != 0 && connection_ == connection.count && connection.lives();
 }
 
 KeptMemory::~KeptMemory() {
@@ -164,10 +176,12 @@ KeptMemory::~KeptMemory() {
   (void)send(message);
 }
 
-KeptMemory::KeptMemory(KeptMemory&& other) noexcept : number_(std::exchange(other.number_, 0)) {}
+KeptMemory::KeptMemory(KeptMemory&& other) noexcept
+    : number_(std::exchange(other.number_, 0)), connection_(other.connection_) {}
 
 KeptMemory& KeptMemory::operator=(KeptMemory&& other) noexcept {
   std::swap(number_, other.number_);
+  std::swap(connection_, other.connection_);
   return *this;
 }
 

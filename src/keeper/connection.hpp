@@ -37,12 +37,15 @@ class KeptMemory {
   KeptMemory& operator=(KeptMemory&& other) noexcept;
 
   explicit operator bool() const { return number_ != 0; }
+  /// By the keeper that this process is connected to now.
+  bool is_held() const;
   /// The segments are that file's now, as their header says, too. False: the keeper does not hear.
   bool serves(std::uint64_t file, int descriptor, bool locks, const std::string& path) const;
   void closed(std::uint64_t file) const;
 
  private:
   std::uint64_t number_ = 0;
+  std::uint64_t connection_ = 0;  // of this process, one after the other
 };
 
 /// Tells the keeper that this process is a rank of memory that it has numbered so, and may have a level 1

@@ -22,10 +22,25 @@ std::size_t look(Cursor& cursor, std::array<Run, kLook>& first) {
   return cursor.take(kNoOffset, first);
 }
 
-bool mean_reaches(std::span<const Run> runs, std::int64_t mean) {
-  std::int64_t bytes = 0;
-  for (const Run& run : runs) bytes += run.length;
-  return !runs.empty() && bytes >= mean * static_cast<std::int64_t>(runs.size());
+// Of the runs that a cursor gives first, and, where a request is worth a longer look, of some more: an array cut
+// across its chunks has short runs in one of them and long ones in the next.
+bool mean_reaches(Cursor& cursor, std::int64_t mean, std::size_t few = 0) {
+  constexpr std::int64_t worth_it = 256 << 10;
+  std::array<Run, kLook> first;
+  std::size_t n = look(cursor, first);
+  std::int64_t bytes = 0, runs = 0;
+  const auto add = [&](std::span<const Run> more) {
+    for (const Run& run : more) bytes += run.length;
+    runs += static_cast<std::int64_t>(more.size());
+  };
+  add({first.data(), n});
+  if (n <= few) return true;
+  const auto reached = [&] { return runs > 0 && bytes >= mean * runs; };
+  if (reached() || n < kLook || cursor.bytes() < worth_it) return reached();
+  std::array<Run, kBatch> more;
+  while (runs < static_cast<std::int64_t>(kBatch) && (n = cursor.take(kNoOffset, more)) > 0)
+    add({more.data(), n});
+  return reached();
 }
 
 template <class Chosen>
@@ -54,9 +69,7 @@ bool Bypass::is_long(Cursor& cursor, std::int64_t least) {
 }
 
 bool Bypass::long_on_average(Cursor& cursor, std::int64_t least) {
-  if (cursor.hull().size() < least) return false;
-  std::array<Run, kLook> first;
-  return mean_reaches({first.data(), look(cursor, first)}, least);
+  return cursor.hull().size() >= least && mean_reaches(cursor, least);
 }
 
 // Not filled: touching all of its pages would take longer than many a small write.
@@ -181,11 +194,7 @@ std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t least) {
 }
 
 std::vector<Get> Bypass::take_out(std::vector<Get>& gets, std::int64_t mean, std::size_t few) {
-  return take_out_if(gets, [&](Cursor& cursor) {
-    std::array<Run, kLook> first;
-    const std::size_t n = look(cursor, first);
-    return n <= few || mean_reaches({first.data(), n}, mean);
-  });
+  return take_out_if(gets, [&](Cursor& cursor) { return mean_reaches(cursor, mean, few); });
 }
 
 Status Bypass::read(const Get& get, Storage& storage, Counters& counters) {
