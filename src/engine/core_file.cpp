@@ -184,7 +184,7 @@ Status CoreFile::size(std::int64_t& bytes) {
 
 Status CoreFile::set_size(std::int64_t bytes) {
   const CollectiveCall call(about("change of size"));
-  file_->barrier_for_mpi();
+  if (file_->settings.storage != StorageKind::posix) file_->barrier_for_mpi();
   return file_->outcome(file_->file.set_size(*file_->comm, bytes));
 }
 

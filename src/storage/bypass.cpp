@@ -22,8 +22,8 @@ std::size_t look(Cursor& cursor, std::array<Run, kLook>& first) {
   return cursor.take(kNoOffset, first);
 }
 
-// Of the runs that a cursor gives first, and, where a request is worth a longer look, of some more: an array cut
-// across its chunks has short runs in one of them and long ones in the next.
+// Of the runs that a cursor gives first, and, where a request is worth a longer look, of some more: an array
+// cut across its chunks has short runs in one of them and long ones in the next.
 bool mean_reaches(Cursor& cursor, std::int64_t mean, std::size_t few = 0) {
   constexpr std::int64_t worth_it = 256 << 10;
   std::array<Run, kLook> first;
