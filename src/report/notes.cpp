@@ -195,12 +195,11 @@ std::vector<std::string> notes_on(const FileReport& report) {
   }
   const auto bytes = static_cast<double>(c.bytes + c.fill_bytes);
   if (c.bypass_bytes > 0 && static_cast<double>(c.bypass_bytes) >= 0.95 * bytes) {
-    const std::int64_t limit = report.facts.settings.bypass_bytes;
     notes.push_back(percent(static_cast<double>(c.bypass_bytes), bytes) +
                     " of the bytes went straight to the file" +
-                    (c.collective_flushes > 0 ? " as contiguous runs of at least " + size_text(limit) +
-                                                    " (forebay_bypass_bytes): a copy would gain nothing."
-                                              : "."));
+                    (c.collective_flushes > 0
+                         ? " as long contiguous runs (forebay_bypass_bytes): a copy would gain nothing."
+                         : "."));
   } else if (c.pieces > 0 && c.bytes / c.pieces >= large_piece) {
     notes.push_back("The average piece is " + size_text(c.bytes / c.pieces) +
                     ": such pieces are written well as they come, gathering them gains little.");

@@ -215,8 +215,9 @@ TEST(Notes, CollectiveCallsThatHdf5BrokeAreSaidWithItsCause) {
 TEST(Notes, EverythingWentPast) {
   std::vector<RankShare> list = shares(4, 4);
   for (RankShare& share : list) share.counters.bypass_bytes = share.counters.bytes;
-  EXPECT_THAT(summarize(facts(), list).notes,
-              ElementsAre(AllOf(HasSubstr("100 %"), HasSubstr("1.0 MiB (forebay_bypass_bytes)"))));
+  EXPECT_THAT(
+      summarize(facts(), list).notes,
+      ElementsAre(AllOf(HasSubstr("100 %"), HasSubstr("long contiguous runs (forebay_bypass_bytes)"))));
 }
 
 TEST(Notes, LargePieces) {
