@@ -47,9 +47,9 @@ int end_large_definition(OpenFile& file) {
 
 int leave_independent_mode(OpenFile& file) {
   // PnetCDF's own driver spreads the count of records that it knows.
-  int drained = drain_in_any_mode(file);
+  const int drained = drain_in_any_mode(file);
   if (drained == NC_NOERR && file.active() && file.independent && !file.in_define)
-    drained = report(file.core->end_independent(), "cannot write what was put before");
+    file.core->end_independent();
   int err = file.stock.end_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = false;
   if (file.active()) err = keep_count(file, err);

@@ -40,6 +40,15 @@ int spread_error(const OpenFile& file, int err) {
   return err != NC_NOERR ? err : least;
 }
 
+// Records that the header does not count are lost, and no rank may believe otherwise; where they are kept, not
+// longer than until the next sync or close.
+int spread_or_defer(OpenFile& file, int err) {
+  if (!file.core->survives()) return spread_error(file, err);
+  if (err != NC_NOERR)
+    file.core->defer({Code::io, "cannot write the number of records of " + file.core->path()});
+  return NC_NOERR;
+}
+
 int stock_put_size(const OpenFile& file, MPI_Offset& bytes) {
   return file.stock.inq_misc(file.stock_file, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                              nullptr, nullptr, &bytes, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -138,14 +147,7 @@ int RecordCount::put_in_header(OpenFile& file, std::int64_t records) {
       if (err == NC_NOERR && records > agreed_) file.put_bytes += count_width(file);
     }
   }
-  // Records that the header does not count are lost, and no rank may believe otherwise; where they are kept,
-  // not longer than until they go to the file.
-  if (file.core->survives()) {
-    if (err != NC_NOERR)
-      file.core->defer({Code::io, "cannot write the number of records of " + file.core->path()});
-  } else if (int failed = spread_error(file, err)) {
-    return failed;
-  }
+  if (int failed = spread_or_defer(file, err)) return failed;
   written_ = records;
   return NC_NOERR;
 }
@@ -182,7 +184,7 @@ int RecordCount::catch_up_independent(OpenFile& file) {
 }
 
 int RecordCount::catch_up_independent_on_all(OpenFile& file) {
-  const int err = spread_error(file, catch_up_independent(file));
+  const int err = spread_or_defer(file, catch_up_independent(file));
   tell_at_exit(file);
   return err;
 }
@@ -195,7 +197,7 @@ int RecordCount::restore(OpenFile& file) {
 }
 
 int RecordCount::restore_on_all(OpenFile& file) {
-  return spread_error(file, restore(file));
+  return spread_or_defer(file, restore(file));
 }
 
 int RecordCount::write_ahead(OpenFile& file) const {

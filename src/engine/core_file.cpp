@@ -115,12 +115,6 @@ Status CoreFile::flush() {
   return keeper_->flush();
 }
 
-Status CoreFile::end_independent() {
-  Status status = flush();
-  if (status.ok()) keeper_->end_independent();
-  return status;
-}
-
 Status CoreFile::begin_direct_writes(bool collective) {
   Status status = collective ? flush() : Status{};
   status.update(keeper_->begin_direct_writes(collective));
@@ -132,6 +126,9 @@ Status CoreFile::flush_independent() {
 }
 void CoreFile::begin_independent() {
   keeper_->begin_independent();
+}
+void CoreFile::end_independent() {
+  keeper_->end_independent();
 }
 void CoreFile::end_direct_writes() {
   keeper_->end_direct_writes();

@@ -115,8 +115,8 @@ class CoreFile {
   /// where it has memory for it: the ranks fill each other's gaps. What is kept of collective writes has to
   /// be flushed before.
   void begin_independent();
-  /// Collective: a flush, after which they do not.
-  Status end_independent();
+  /// Collective, after a flush that went well: they do not any more.
+  void end_independent();
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
   bool commits() const;

@@ -174,7 +174,8 @@ class Program {
     MemorySource source(mine.bytes.data());
     const Put put{&cursor, &source};
     if (!mine.runs.empty()) well(file_->write({&put, 1}), "write");
-    well(file_->end_independent(), "flush");
+    well(file_->flush(), "flush");
+    file_->end_independent();
   }
 
   void expect_image(const std::vector<std::byte>& got, std::int64_t begin, const char* what) {
