@@ -84,9 +84,11 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
       settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   bool locks = false;
-  // All or none, on all nodes.
-  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix)
-    locks = all.all(FileLock(stored.descriptor(), 0, 1).held());
+  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
+    // All or none, on all nodes; and nobody holds his while he waits for the others.
+    const bool held = FileLock(stored.descriptor(), 0, 1).held();
+    locks = all.all(held);
+  }
   const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
   const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
