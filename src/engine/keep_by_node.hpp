@@ -101,6 +101,7 @@ class KeepByNode final : public Keeper, public Holder {
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
   bool locks_ = false;
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
+  std::uint64_t connection_ = 0;   // to that process
   bool guarded_ = false;
   bool needs_keeper_ = false;
   bool holds_ = false;                              // collective writes
