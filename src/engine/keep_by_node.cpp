@@ -237,6 +237,7 @@ Status KeepByNode::take_long_runs(std::vector<Put>& puts, Status mine) {
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   if (when == When::before_return || paused_ || !keeps() || f.twice()) {
+    if (locks_) return write_locked(puts);
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
     segments_.end_bypass();
@@ -266,6 +267,17 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
     }
     ++f.counters.pooled_requests;
     status = keep(put);
+  }
+  return status;
+}
+
+// Another node may be filling holes around these bytes, which it does with the lock that segments take.
+Status KeepByNode::write_locked(std::span<const Put> puts) {
+  Status status;
+  for (const Put& put : puts) {
+    if (!status.ok()) break;
+    status = keep(put);
+    status.update(segments_.drain(put.cursor->hull()));
   }
   return status;
 }

@@ -79,6 +79,7 @@ class KeepByNode final : public Keeper, public Holder {
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
   Status write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
   Status take_long_runs(std::vector<Put>& puts, Status mine);
+  Status write_locked(std::span<const Put> puts);
   Status keep(const Put& put);
   bool hand_over();
   bool end_service();
