@@ -84,12 +84,14 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
       settings.segments > 0 ? std::int64_t{settings.segments} * t.local_ranks : bound / with_marks(bytes);
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   bool locks = false;
-  // All or none, on all nodes.
-  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix)
-    locks = all.all(FileLock(stored.descriptor(), 0, 1).held());
+  if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
+    // All or none, on all nodes; and nobody holds his while he waits for the others.
+    const bool held = FileLock(stored.descriptor(), 0, 1).held();
+    locks = all.all(held);
+  }
   const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
-  const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper);
+  const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper) != 0;
 
   const SegmentWish segments{bytes, count, guards,
                              guards && file.options.level1 && settings.mode == Mode::automatic};
@@ -115,7 +117,8 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
         out->segments_.attach(stored.storage(), file.counters, std::chrono::seconds(settings.commit_seconds),
                               t.nodes == 1 ? can_fill : locks, locks ? stored.descriptor() : -1,
                               stored.mark());
-        guarded = guards && connect_keeper(settings.keeper) && (t.local_rank != 0 || out->hand_over());
+        if (guards) out->connection_ = connect_keeper(settings.keeper);
+        guarded = out->connection_ != 0 && (t.local_rank != 0 || out->hand_over());
       } catch (const std::bad_alloc&) {
         status = file.no_memory("for what commit mode keeps of ");
       }
@@ -234,6 +237,7 @@ Status KeepByNode::take_long_runs(std::vector<Put>& puts, Status mine) {
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   if (when == When::before_return || paused_ || !keeps() || f.twice()) {
+    if (locks_) return write_locked(puts);
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
     segments_.end_bypass();
@@ -267,6 +271,17 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
   return status;
 }
 
+// Another node may be filling holes around these bytes, which it does with the lock that segments take.
+Status KeepByNode::write_locked(std::span<const Put> puts) {
+  Status status;
+  for (const Put& put : puts) {
+    if (!status.ok()) break;
+    status = keep(put);
+    status.update(segments_.drain(put.cursor->hull()));
+  }
+  return status;
+}
+
 // A failure means that there was no place left: NodeSegments::put.
 Status KeepByNode::keep(const Put& put) {
   be_watched();
@@ -294,7 +309,7 @@ Level1Use KeepByNode::level1(Level1Memory& shared) {
 
 // Without it what is kept may be lost, which was not said when it was kept.
 void KeepByNode::look_for_keeper() {
-  if (!guarded_ || lost_keeper_ || keeper_lives()) return;
+  if (!guarded_ || lost_keeper_ || keeper_lives(connection_)) return;
   lost_keeper_ = true;
   warn_once("forebay-keeper has ended before its ranks: what is written to " + file_.options.path +
             " goes to the file at once from now on");

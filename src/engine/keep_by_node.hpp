@@ -79,6 +79,7 @@ class KeepByNode final : public Keeper, public Holder {
   KeepByNode(FileContext& file, std::shared_ptr<SegmentMemory> memory, int count, Holder* writer);
   Status write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
   Status take_long_runs(std::vector<Put>& puts, Status mine);
+  Status write_locked(std::span<const Put> puts);
   Status keep(const Put& put);
   bool hand_over();
   bool end_service();
@@ -101,6 +102,7 @@ class KeepByNode final : public Keeper, public Holder {
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
   bool locks_ = false;
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
+  std::uint64_t connection_ = 0;   // to that process
   bool guarded_ = false;
   bool needs_keeper_ = false;
   bool holds_ = false;                              // collective writes

@@ -119,11 +119,11 @@ bool keeper_is_expected(KeeperUse use) {
          (use == KeeperUse::automatic && !from_environment("FOREBAY_KEEPER").empty());
 }
 
-bool connect_keeper(KeeperUse use) {
-  if (!keeper_is_expected(use)) return false;
+std::uint64_t connect_keeper(KeeperUse use) {
+  if (!keeper_is_expected(use)) return 0;
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
-  if (connection.lives()) return true;
+  if (connection.lives()) return connection.count;
   if (connection.ours()) ::close(connection.socket);
   const std::string name = keeper_name();
   connection.socket = connect_to_keeper(name);
@@ -138,13 +138,13 @@ bool connect_keeper(KeeperUse use) {
   }
   connection.process = ::getpid();
   ++connection.count;
-  return connection.socket >= 0 && id_of(connection.socket, connection.id);
+  return connection.socket >= 0 && id_of(connection.socket, connection.id) ? connection.count : 0;
 }
 
-bool keeper_lives() {
+bool keeper_lives(std::uint64_t number) {
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
-  return connection.lives();
+  return number == connection.count && connection.lives();
 }
 
 KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, int ranks, bool level1) {
@@ -163,9 +163,7 @@ KeptMemory::KeptMemory(int descriptor, std::int64_t segment_bytes, int count, in
 }
 
 bool KeptMemory::is_held() const {
-  Connection& connection = Connection::instance();
-  const std::lock_guard lock(connection.mutex);
-  return number_ != 0 && connection_ == connection.count && connection.lives();
+  return number_ != 0 && keeper_lives(connection_);
 }
 
 KeptMemory::~KeptMemory() {

@@ -21,10 +21,11 @@ Status start_keeper(const std::string& name, const std::string& program);
 /// Whether connect_keeper may find or make one.
 bool keeper_is_expected(KeeperUse use);
 /// Connects this process to the keeper of its node, once; where there is none, starts one if `use` says so.
-/// False: there is none.
-bool connect_keeper(KeeperUse use);
-/// Whether the keeper that this process is connected to is still there.
-bool keeper_lives();
+/// The number of the connection, which is another one after a keeper has gone and the next was found; 0:
+/// there is none.
+std::uint64_t connect_keeper(KeeperUse use);
+/// Whether the keeper of that connection is still there.
+bool keeper_lives(std::uint64_t connection);
 
 /// Memory with segments that a keeper has, too. Empty, or moved from: nobody has.
 class KeptMemory {

@@ -70,7 +70,7 @@ class KeeperKills : public testing::Test {
                             PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     NodeSegments segments(at, kSegment, count, kRanks, rank);
     // One starts it, whoever comes first.
-    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    if (connect_keeper(KeeperUse::start) == 0) ::_exit(2);
     KeptMemory kept;
     if (rank == 0) {
       segments.initialize();
@@ -141,7 +141,7 @@ TEST_F(KeeperKills, WhatItCannotTakeIsNotAcknowledged) {
   if (child == 0) {
     const rlimit few{24, 24};
     ::setrlimit(RLIMIT_NOFILE, &few);
-    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    if (connect_keeper(KeeperUse::start) == 0) ::_exit(2);
     const std::size_t bytes = NodeSegments::bytes_needed(kSegment, 3, 1);
     std::vector<KeptMemory> kept;
     std::vector<std::unique_ptr<NodeSegments>> all;
@@ -181,7 +181,8 @@ TEST_F(KeeperKills, ALevel1IsItsOwnersAsLongAsItLives) {
   NodeSegments segments(at, unit, 3, 1, 0, true);
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!connect_keeper(KeeperUse::start)) ::_exit(2);
+    const std::uint64_t connection = connect_keeper(KeeperUse::start);
+    if (connection == 0) ::_exit(2);
     segments.initialize();
     segments.serve(1);
     KeptMemory kept(memory, unit, 3, 1, true);
@@ -194,7 +195,7 @@ TEST_F(KeeperKills, ALevel1IsItsOwnersAsLongAsItLives) {
     level1.align(2 * unit);
     level1.copy(2 * unit + 10, "first", 5);
     for (int i = 3; i < 64; ++i) ::close(i);
-    if (keeper_lives()) ::_exit(5);
+    if (keeper_lives(connection)) ::_exit(5);
     std::this_thread::sleep_for(300ms);
     level1.copy(2 * unit + 20, "second", 6);
     ::raise(SIGKILL);
@@ -209,6 +210,29 @@ TEST_F(KeeperKills, ALevel1IsItsOwnersAsLongAsItLives) {
   ::munmap(at, bytes);
   ::close(memory);
   ::close(file);
+}
+
+// Whoever has handed memory to the one that is gone must not take the next one for it.
+TEST_F(KeeperKills, TheNextKeeperIsAnother) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::uint64_t first = connect_keeper(KeeperUse::start);
+    if (first == 0 || !keeper_lives(first)) ::_exit(2);
+    const std::size_t bytes = NodeSegments::bytes_needed(kSegment, 3, 1);
+    const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
+    if (::ftruncate(memory, static_cast<off_t>(bytes)) != 0) ::_exit(3);
+    const KeptMemory kept(memory, kSegment, 3, 1);
+    if (!kept.is_held()) ::_exit(4);
+    for (const pid_t keeper : keepers_of({::getpid()})) ::kill(keeper, SIGKILL);
+    if (!soon([&] { return !keeper_lives(first); })) ::_exit(5);
+    const std::uint64_t second = connect_keeper(KeeperUse::start);
+    if (second == 0 || second == first || !keeper_lives(second)) ::_exit(6);
+    ::_exit(keeper_lives(first) || kept.is_held() ? 7 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(soon([&] { return keepers_of({child}).empty(); }));
 }
 
 TEST_F(KeeperKills, WhatWasPutIsInTheFile) {
