@@ -40,8 +40,8 @@ int spread_error(const OpenFile& file, int err) {
   return err != NC_NOERR ? err : least;
 }
 
-// Records that the header does not count are lost, and no rank may believe otherwise; where they are kept, not
-// longer than until the next sync or close.
+// Records that the header does not count are lost, and no rank may believe otherwise; where they are kept,
+// not longer than until the next sync or close.
 int spread_or_defer(OpenFile& file, int err) {
   if (!file.core->survives()) return spread_error(file, err);
   if (err != NC_NOERR)

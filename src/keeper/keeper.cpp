@@ -155,7 +155,8 @@ class Keeper {
     }
     // As long as ranks live their ends are what counts.
     if (ranks_.empty()) add_life(starter_);
-    (void)::poll(waited_.data(), waited_.size(), all_told ? -1 : kLookMilliseconds);
+    const int patience = all_told && written_.empty() ? -1 : kLookMilliseconds;
+    if (::poll(waited_.data(), waited_.size(), patience) == 0) say_what_was_written();
   }
 
   // A scheduler gives its jobs some time.
@@ -293,12 +294,19 @@ class Keeper {
       }
     }
     Status status = memory.segments.drain_for(memory.file, ended);
-    if (const std::int64_t written = memory.counters.written_bytes - before; written > 0 && status.ok())
-      std::fprintf(stderr, "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
-                   static_cast<long long>(written), memory.path.c_str());
+    const std::int64_t written = memory.counters.written_bytes - before;
+    if (written > 0 && status.ok()) written_[memory.path] += written;
     memory.failed = !status.ok();
     memory.as_left = memory.state();
     return status;
+  }
+
+  // Once for ranks that end one soon after the other.
+  void say_what_was_written() {
+    for (const auto& [path, bytes] : written_)
+      std::fprintf(stderr, "forebay: forebay-keeper wrote %lld bytes of %s that ranks had kept\n",
+                   static_cast<long long>(bytes), path.c_str());
+    written_.clear();
   }
 
   void lost(const std::string& why) {
@@ -316,6 +324,7 @@ class Keeper {
       std::this_thread::sleep_for(kBetweenTries);
       failures = drain();
     }
+    say_what_was_written();
     for (const std::string& failure : failures) lost(failure);
   }
 
@@ -325,7 +334,8 @@ class Keeper {
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<Rank>> dead_;  // with memory that others use
   std::vector<pollfd> waited_;
-  std::uint64_t last_number_ = 0;  // of memory
+  std::uint64_t last_number_ = 0;                // of memory
+  std::map<std::string, std::int64_t> written_;  // bytes of files, not told yet
   bool well_ = true;
   bool full_ = false;
 };

@@ -73,7 +73,7 @@ void add_stock(const FileReport& report, std::vector<std::string>& notes) {
     notes.push_back(what + library +
                     "'s own driver, each by itself, as independent ones in strict mode do: "
                     "there nothing could be merged, and the number of records is that driver's to keep. "
-                    "forebay_mode=commit (forebay run --mode commit) gathers them.");
+                    "forebay run without --mode, or forebay_keeper=start, gathers them.");
   }
 }
 
@@ -88,7 +88,7 @@ void add_broken(const FileReport& report, std::vector<std::string>& notes) {
                   counted(c.broken_writes, "independent write") +
                   " of it: " + (causes.empty() ? "it does not say why" : causes) +
                   (report.facts.settings.mode == Mode::strict
-                       ? ". forebay_mode=commit (forebay run --mode commit) gathers these, too."
+                       ? ". forebay run without --mode, or forebay_keeper=start, gathers these, too."
                        : "."));
 }
 
@@ -101,7 +101,8 @@ bool add_independent(const FileReport& report, std::vector<std::string>& notes) 
   const bool kept = 2 * c.pooled_requests > c.requests;
   if (kept || own == 0) return false;
   const std::string advice =
-      std::string(strict ? "forebay_mode=commit (forebay run --mode commit) gathers them; so do" : "Try") +
+      std::string(strict ? "forebay run without --mode, or forebay_keeper=start, gathers them; so do"
+                         : "Try") +
       " collective writes (PnetCDF's _all calls, HDF5's H5FD_MPIO_COLLECTIVE).";
   if (c.collective_flushes == 0) {
     notes.push_back(
@@ -132,11 +133,13 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
       counted(c.writes, "write") + " of " + size_text(c.written_bytes / c.writes) + " on average: ";
   if (s.mode == Mode::commit) {
     const std::int64_t pool = s.pool_bytes > 0 ? s.pool_bytes : s.memory_bytes / 4;
+    // Else it is something else that is small, as the number of records that each put writes.
+    if (c.pool_peak_bytes < pool / 2) return;
     notes.push_back(what +
                     "what is kept does not hold enough of the file at once. Raise forebay_pool_bytes (now " +
                     size_text(pool) + " a rank).");
   } else if (c.independent_writes > 0) {
-    notes.push_back(what + "forebay_mode=commit (forebay run --mode commit) gathers them over calls.");
+    notes.push_back(what + "forebay run without --mode, or forebay_keeper=start, gathers them over calls.");
   }
 }
 

@@ -147,17 +147,17 @@ TEST(Notes, IndependentOnly) {
     share.counters.collective_flushes = 0;
     share.counters.independent_writes = 2;
   }
-  EXPECT_THAT(summarize(facts(), list).notes,
-              ElementsAre(AllOf(HasSubstr("Every write was independent"), HasSubstr("--mode commit"))));
+  EXPECT_THAT(summarize(facts(), list).notes, ElementsAre(AllOf(HasSubstr("Every write was independent"),
+                                                                HasSubstr("forebay_keeper=start"))));
 }
 
 TEST(Notes, IndependentMostly) {
   std::vector<RankShare> list = shares(4, 4);
   EXPECT_THAT(summarize(facts(), list).notes, Not(Contains(HasSubstr("Most writes"))));
   for (RankShare& share : list) share.counters.independent_writes = share.counters.writes = 1000;
-  EXPECT_THAT(
-      summarize(facts(), list).notes,
-      Contains(AllOf(HasSubstr("Most writes to the file were independent"), HasSubstr("--mode commit"))));
+  EXPECT_THAT(summarize(facts(), list).notes,
+              Contains(AllOf(HasSubstr("Most writes to the file were independent"),
+                             HasSubstr("forebay_keeper=start"))));
 }
 
 TEST(Notes, ALibrarysOwnWritesAreNotTheProgramsToMakeCollective) {
@@ -181,6 +181,8 @@ TEST(Notes, TinyWritesAreAsManyAsTheyAreAndHaveARemedy) {
   FileFacts commit = facts();
   commit.settings.mode = Mode::commit;
   commit.fills_holes = true;
+  EXPECT_THAT(summarize(commit, list).notes, Not(Contains(HasSubstr("forebay_pool_bytes"))));
+  for (RankShare& share : list) share.counters.pool_peak_bytes = 4 << 20;
   EXPECT_THAT(summarize(commit, list).notes,
               ElementsAre(AllOf(HasSubstr("3.9 million writes of 4 bytes"),
                                 HasSubstr("Raise forebay_pool_bytes"), HasSubstr("4.0 MiB a rank"))));
@@ -192,7 +194,7 @@ TEST(Notes, WhatTheStockDriverDidIsSaidWithTheReason) {
   list[0].counters.stock_put_bytes = 2000;
   EXPECT_THAT(summarize(facts(), list).notes,
               ElementsAre(AllOf(HasSubstr("500 puts (2.0 KiB) went by PnetCDF's own driver"),
-                                HasSubstr("--mode commit"))));
+                                HasSubstr("forebay_keeper=start"))));
   FileReport report = left_to_stock("/data/history.nc", "pnetcdf", "FOREBAY_ENABLE=off", 4, 0, 0);
   EXPECT_THAT(report.notes, ElementsAre("This file was left to PnetCDF's own driver: FOREBAY_ENABLE=off. Its "
                                         "writes are not counted here."));
