@@ -182,9 +182,11 @@ int run(const RunOptions& options) {
   if (settings.mode != Mode::strict && settings.keeper != KeeperUse::none) {
     const Status status = start_keeper_for_job(installation);
     if (!status.ok() && first)
-      complain(status.message() + (settings.mode == Mode::commit
-                                       ? "; what a killed program has kept will be lost"
-                                       : "; files are in strict mode"));
+      complain(status.message() +
+               (settings.mode == Mode::commit
+                    ? "; what a killed program has kept will be lost"
+                    : "; HDF5 and PnetCDF files are in strict mode, TCIO's lose what was not flushed "
+                      "when the program is killed"));
   }
   if (options.verbose && first) {
     for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
