@@ -20,6 +20,8 @@ using SetFapl = int (*)(int64_t, uintptr_t, uintptr_t);
 using GetFapl = int (*)(int64_t, uintptr_t*, uintptr_t*);
 using GetDriver = int64_t (*)(int64_t);
 using Create = int64_t (*)(const char*, unsigned, int64_t, int64_t);
+using SetAtomicity = int (*)(int64_t, bool);
+using GetAtomicity = int (*)(int64_t, bool*);
 using Open = int64_t (*)(const char*, unsigned, int64_t);
 
 /// The one HDF5 of the process that Forebay serves, once it does.
@@ -28,6 +30,8 @@ struct Attached {
   SetFapl set = nullptr;
   GetFapl get = nullptr;
   int64_t (*get_driver)(int64_t, int64_t) = nullptr;
+  int (*before_atomicity)(int64_t) = nullptr;
+  int (*is_not_atomic)(int64_t) = nullptr;
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -71,7 +75,9 @@ bool attach(const Definition& stock_set, const void* caller, Reason& reason) {
       find(driver, "forebay_hdf5_refusal", refusal, reason) &&
       find(driver, "forebay_hdf5_set_fapl_mpio", entry.set, reason) &&
       find(driver, "forebay_hdf5_get_fapl_mpio", entry.get, reason) &&
-      find(driver, "forebay_hdf5_get_driver", entry.get_driver, reason)) {
+      find(driver, "forebay_hdf5_get_driver", entry.get_driver, reason) &&
+      find(driver, "forebay_hdf5_before_atomicity", entry.before_atomicity, reason) &&
+      find(driver, "forebay_hdf5_is_not_atomic", entry.is_not_atomic, reason)) {
     if (attach_to(stock_set.address(), stock_get.address()) == 0) {
       entry.library = object_of(stock_set.address()).start;
       attached = entry;
@@ -210,6 +216,32 @@ FOREBAY_PRELOAD_EXPORT int64_t H5Pget_driver(int64_t fapl) {
   const int64_t answer = reinterpret_cast<GetDriver>(stock.address())(fapl);
   const Attached* driver = driver_if_attached(stock);
   return driver != nullptr ? driver->get_driver(fapl, answer) : answer;
+}
+
+// HDF5 takes the MPI_File from the driver's struct, where a file that was opened by its name has none yet.
+FOREBAY_PRELOAD_EXPORT int H5Fset_mpi_atomicity(int64_t file, bool flag) {
+  const Definition stock = find_definition("H5Fset_mpi_atomicity", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Fset_mpi_atomicity");
+    return -1;
+  }
+  const Attached* driver = driver_if_attached(stock);
+  if (driver != nullptr && driver->before_atomicity(file) < 0) return -1;
+  return reinterpret_cast<SetAtomicity>(stock.address())(file, flag);
+}
+
+FOREBAY_PRELOAD_EXPORT int H5Fget_mpi_atomicity(int64_t file, bool* flag) {
+  const Definition stock = find_definition("H5Fget_mpi_atomicity", __builtin_return_address(0));
+  if (!stock) {
+    tell_missing("H5Fget_mpi_atomicity");
+    return -1;
+  }
+  const Attached* driver = driver_if_attached(stock);
+  if (flag != nullptr && driver != nullptr && driver->is_not_atomic(file) != 0) {
+    *flag = false;
+    return 0;
+  }
+  return reinterpret_cast<GetAtomicity>(stock.address())(file, flag);
 }
 
 FOREBAY_PRELOAD_EXPORT int64_t H5Fcreate(const char* name, unsigned flags, int64_t fcpl, int64_t fapl) {

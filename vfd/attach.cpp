@@ -47,6 +47,11 @@ Status agree(MPI_Comm comm, Status status, const Settings& settings, bool& all) 
 }
 
 }  // namespace
+
+bool is_attached() {
+  return attached.set != nullptr && attached.status.ok();
+}
+
 }  // namespace forebay::hdf5
 
 using namespace forebay;

@@ -6,6 +6,7 @@
 //   H5Pset_fapl_mpio(fapl, comm, info)  -> forebay_hdf5_set_fapl_mpio(fapl, comm, info)
 //   H5Pget_fapl_mpio(fapl, comm, info)  -> forebay_hdf5_get_fapl_mpio(fapl, comm, info)
 //   H5Pget_driver(fapl)                 -> forebay_hdf5_get_driver(fapl, stock H5Pget_driver(fapl))
+// and asks before H5Fset_mpi_atomicity and H5Fget_mpi_atomicity.
 // Where forebay_hdf5_attach is not found or does not return 0, the shim calls the stock functions and never
 // this library.
 //
@@ -17,6 +18,13 @@
 #pragma once
 
 #include "forebay/hdf5.h"
+
+namespace forebay::hdf5 {
+
+/// Whether the shim has found this library to fit.
+bool is_attached();
+
+}  // namespace forebay::hdf5
 
 extern "C" {
 
@@ -37,5 +45,12 @@ FOREBAY_HDF5_API herr_t forebay_hdf5_get_fapl_mpio(hid_t fapl_id, MPI_Comm* comm
 
 /// What H5Pget_driver has to return, given what the library's own returned.
 FOREBAY_HDF5_API hid_t forebay_hdf5_get_driver(hid_t fapl_id, hid_t stock_answer);
+
+/// Before H5Fset_mpi_atomicity, on all ranks of the file: makes its MPI_File. Negative where that fails.
+FOREBAY_HDF5_API herr_t forebay_hdf5_before_atomicity(hid_t file_id);
+
+/// Instead of H5Fget_mpi_atomicity: 1 where the file has no MPI_File, and so is not atomic; 0 where HDF5 is
+/// to be asked.
+FOREBAY_HDF5_API int forebay_hdf5_is_not_atomic(hid_t file_id);
 
 }  // extern "C"

@@ -13,6 +13,7 @@
 #include "forebay/hdf5.h"
 #include "freed_space.hpp"
 #include "library.hpp"
+#include "mpi/handles.hpp"
 
 namespace forebay::hdf5 {
 
@@ -20,11 +21,13 @@ namespace forebay::hdf5 {
 /// wants the MPI_File right behind it.
 struct DriverFile {
   H5FD_t pub{};
-  MPI_File handle = MPI_FILE_NULL;
+  MPI_File handle = MPI_FILE_NULL;  ///< null where MPI-IO has not been needed so far (handle.hpp)
 
   std::unique_ptr<CoreFile> core;  ///< null where the stock driver does the work
   H5FD_t* stock = nullptr;  ///< the stock driver's file, where Forebay is off or refused to serve this file
   std::unique_ptr<StockReport> stock_report;  ///< then, where somebody wants to know
+  mpi::File handle_of_all, handle_alone;      ///< made when they were asked for
+  bool writable = false;
   const ApiContext* context = nullptr;
   MPI_Info info =
       MPI_INFO_NULL;  ///< the caller's hints and those that MPI-IO says are in use; never null while open

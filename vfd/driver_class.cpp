@@ -4,6 +4,7 @@
 #include "config.hpp"
 #include "driver.hpp"
 #include "errors.hpp"
+#include "handle.hpp"
 
 namespace forebay::hdf5 {
 namespace {
@@ -69,7 +70,11 @@ herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
     if (handle == nullptr) return {Code::bad_argument, "no place to put the file handle"};
     DriverFile& f = driver_file(file);
     *handle = &f.handle;
-    if (!f.core) return {};
+    const HandleWanted wanted = WantingHandle::answer();
+    if (!f.core || wanted == HandleWanted::as_it_is) return {};
+    if (Status status = need_handle(f, wanted == HandleWanted::for_atomicity);
+        !status.ok() || wanted == HandleWanted::for_atomicity)
+      return status;
     // Whoever asks goes past what is kept.
     f.core->handle_given_away();
     return f.core->flush_independent();
@@ -111,7 +116,7 @@ herr_t control(H5FD_t* file, uint64_t operation, uint64_t flags, const void* inp
 
 bool DriverFile::atomic() const {
   int flag = 0;
-  return MPI_File_get_atomicity(handle, &flag) == MPI_SUCCESS && flag != 0;
+  return handle != MPI_FILE_NULL && MPI_File_get_atomicity(handle, &flag) == MPI_SUCCESS && flag != 0;
 }
 
 const H5FD_class_t& driver_class() {

@@ -69,6 +69,8 @@ Status api_context(const ApiContext*& context) {
       symbols.find("H5CX_get_mpio_rank0_bcast", functions.get_mpio_rank0_bcast);
       symbols.find("H5CX_get_mpi_file_flushing", functions.get_mpi_file_flushing);
       symbols.find("H5Pget_driver", functions.get_driver);
+      symbols.find_if_there("H5Fset_mpi_atomicity", functions.set_mpi_atomicity);
+      symbols.find_if_there("H5Fget_mpi_atomicity", functions.get_mpi_atomicity);
       symbols.find_if_there("H5CX_get_ring", functions.get_ring);
       symbols.find_if_there("H5CX_get_mpio_global_no_coll_cause", functions.get_no_collective_cause);
       symbols.find_if_there("H5I_object", functions.object_of);

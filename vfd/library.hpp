@@ -21,7 +21,10 @@ struct ApiContext {
   bool (*get_mpi_file_flushing)() = nullptr;
   herr_t (*get_no_collective_cause)(std::uint32_t*) = nullptr;  ///< of any rank; may be missing
   hid_t (*get_driver)(hid_t fapl) =
-      nullptr;                  ///< H5Pget_driver itself, also where a preloaded one stands before it
+      nullptr;  ///< H5Pget_driver itself, also where a preloaded one stands before it
+  // Themselves, too; they may be missing.
+  herr_t (*set_mpi_atomicity)(hid_t file, bool flag) = nullptr;
+  herr_t (*get_mpi_atomicity)(hid_t file, bool* flag) = nullptr;
   int (*get_ring)() = nullptr;  ///< the metadata cache's ring of the work in progress; may be missing
   // The value of a property without the copy that H5Pget makes: of a communicator, that is a collective call
   // without an end where a rank is missing. These two may be missing.

@@ -12,6 +12,7 @@
 #include "driver.hpp"
 #include "engine/opening.hpp"
 #include "errors.hpp"
+#include "handle.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
 #include "mpi/handles.hpp"
@@ -28,8 +29,8 @@ int access_mode(unsigned flags) {
   return mode;
 }
 
-/// The program's hints with those that MPI-IO says are in use written over them. Never null: HDF5 takes that
-/// for a failure.
+/// The program's hints with those written over them that MPI-IO says are in use, where it has the file. Never
+/// null: HDF5 takes that for a failure.
 mpi::Info hints_in_use(MPI_File file, MPI_Info from_program) {
   mpi::Info merged;
   if (from_program != MPI_INFO_NULL) {
@@ -38,6 +39,7 @@ mpi::Info hints_in_use(MPI_File file, MPI_Info from_program) {
     MPI_Info_create(merged.address());
   }
   mpi::Info used;
+  if (file == MPI_FILE_NULL) return merged;
   if (MPI_File_get_info(file, used.address()) != MPI_SUCCESS || !used) return merged;
   int keys = 0;
   MPI_Info_get_nkeys(used.get(), &keys);
@@ -180,7 +182,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
   FileOptions options;
   options.path = name;
   options.driver = "hdf5";
-  options.needs_handle = true;  // of all files of MPI drivers
+  options.needs_handle = !handle_can_wait();
   options.settings_shared = true;
   options.keeping = Keeping::by_node;
   options.tells_freed_space = f.context->get_ring != nullptr;
@@ -222,6 +224,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     return status;
   }
   f.watches_space = f.core->commits() && f.core->nodes() > 1;
+  f.writable = (flags & H5F_ACC_RDWR) != 0;
   f.info = used.release();
   f.eof = static_cast<haddr_t>(size);
   return {};
@@ -255,6 +258,7 @@ herr_t close_file(H5FD_t* file) {
       return {};
     }
     Status status = f->core->close();
+    status.update(close_handles(*f));
     if (f->info != MPI_INFO_NULL) MPI_Info_free(&f->info);
     return status;
   });

@@ -6,6 +6,7 @@
 
 #include "driver.hpp"
 #include "errors.hpp"
+#include "handle.hpp"
 #include "ranks/agreement.hpp"
 #include "request.hpp"
 #include "views.hpp"
@@ -147,6 +148,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
         f.core->counters().stock_get_bytes += bytes;
       }
       if (Status status = f.core->flush(); !status.ok()) return status;
+      if (Status status = need_handle(f, true); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
     if (!f.atomic())

@@ -8,6 +8,7 @@
 
 #include "driver.hpp"
 #include "errors.hpp"
+#include "handle.hpp"
 #include "purpose.hpp"
 #include "ranks/agreement.hpp"
 #include "request.hpp"
@@ -82,6 +83,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
         ++f.core->counters().stock_puts;
         f.core->counters().stock_put_bytes += bytes;
       }
+      if (Status made = need_handle(f, true); !made.ok()) return made;
       Status status = f.core->begin_direct_writes(true);  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       f.core->end_direct_writes();

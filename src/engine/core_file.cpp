@@ -249,6 +249,9 @@ const Communicator& CoreFile::comm() const {
 CollectiveHandle* CoreFile::handle() const {
   return file_->file.handle();
 }
+std::string CoreFile::name_now() const {
+  return file_->file.name_now();
+}
 int CoreFile::rank() const {
   return file_->comm->rank();
 }

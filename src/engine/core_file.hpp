@@ -183,6 +183,9 @@ class CoreFile {
   CollectiveHandle* handle()
       const;  ///< for code that must go past Forebay (file views, atomicity), where it was
               ///< asked for; null: there is none. The handle's view stays bytes at 0
+  /// A name to open the file by once more, on this rank: that which the program gave, while it is still this
+  /// file's, else one that the system has for an open file.
+  std::string name_now() const;
   int rank() const;
   int ranks() const;
   int nodes() const;

@@ -25,17 +25,17 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   s.readable = options.mode.reads;
   StoredFile::Request request{options.path,         options.mode, options.opener,
                               options.needs_handle, false,        options.opened};
-  std::int64_t led = 0;
   if (!options.settings_shared) {
-    led = ranks.rank() == 0 ? s.file.lead(request, s.settings) : kNoOffset;
-    if (Status status = share_settings(ranks, {}, options.path, s.settings, {&led, 1}); !status.ok())
-      return status;
+    if (Status status = share_settings(ranks, {}, options.path, s.settings); !status.ok()) return status;
   }
-  SetChoice choice;
-  if (ranks.rank() == 0) choice = Seat::choose(ranks, s.wish());
-  if (!ranks.broadcast(choice.values.data(), sizeof choice.values, 0))
+  struct {
+    SetChoice set;
+    std::int64_t led = 0;
+  } choice;
+  if (ranks.rank() == 0) choice = {Seat::choose(ranks, s.wish()), s.file.lead(request, s.settings)};
+  if (!ranks.broadcast(&choice, sizeof choice, 0))
     return {Code::mpi, "the ranks that open " + options.path + " cannot reach each other"};
-  s.take(Seat(ranks, s.wish(), choice));
+  s.take(Seat(ranks, s.wish(), choice.set));
   s.comm = s.seat.take_comm(ranks);
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
@@ -44,7 +44,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
     s.options.keeping = Keeping::by_node;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode != Mode::strict;
   FileContext::Memory memory{};
-  Status status = s.open_stored(request, led, memory, options.elsewhere);
+  Status status = s.open_stored(request, choice.led, memory, options.elsewhere);
   if (!status.ok()) {
     s.seat.leave_comm(std::move(s.comm));
     return status;

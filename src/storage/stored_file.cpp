@@ -271,6 +271,12 @@ std::int64_t StoredFile::preferred_unit() const {
   return forebay::preferred_unit(descriptor_ >= 0 ? descriptor_ : theirs_);
 }
 
+std::string StoredFile::name_now() const {
+  FileId now;
+  if (descriptor_ < 0 || !known_ || (id_at(request_.path, now) && now == id_)) return request_.path;
+  return "/proc/self/fd/" + std::to_string(descriptor_);
+}
+
 Status StoredFile::size(std::int64_t& bytes) const {
   if (posix_) {
     struct stat info{};

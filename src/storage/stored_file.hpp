@@ -79,6 +79,8 @@ class StoredFile {
   const OpenMark* mark() const { return marked_ ? &mark_ : nullptr; }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
+  /// CoreFile::name_now.
+  std::string name_now() const;
 
   /// As this rank sees it now.
   Status size(std::int64_t& bytes) const;

@@ -2,6 +2,7 @@
 // input.
 #include <H5FDdevelop.h>
 
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -10,6 +11,18 @@
 #include "harness.hpp"
 
 using namespace test;
+
+namespace {
+
+int opens_by_mpi = 0;  // of this rank
+
+}  // namespace
+
+// The profiling interface: what MPI-IO is asked to open by whomever.
+int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* file) {
+  ++opens_by_mpi;
+  return PMPI_File_open(comm, name, amode, info, file);
+}
 
 namespace {
 
@@ -247,6 +260,64 @@ CASE(switched_off) {
   CHECK(H5Fset_mpi_atomicity(file, true) >= 0);
   hbool_t atomic = false;
   CHECK(H5Fget_mpi_atomicity(file, &atomic) >= 0 && atomic);
+}
+
+CASE(mpi_io_opens_the_file_when_somebody_asks) {
+  const Id fapl = run.access();
+  const Id extent = space({static_cast<hsize_t>(run.ranks), 100});
+  Id mine(H5Scopy(extent));
+  const hsize_t start[] = {static_cast<hsize_t>(run.rank), 0};
+  const hsize_t count[] = {1, 100};
+  H5Sselect_hyperslab(mine, H5S_SELECT_SET, start, nullptr, count, nullptr);
+  const std::string elsewhere = run.path + ".moved";
+  const auto swap_names = [&](const std::string& from, const std::string& to) {
+    MPI_Barrier(run.comm);
+    if (run.rank == 0) CHECK(std::rename(from.c_str(), to.c_str()) == 0);
+    MPI_Barrier(run.comm);
+  };
+  const int before = opens_by_mpi;
+  // Where MPI-IO writes, it has the file at once.
+  const bool by_name = run.forebay && run.hints.find("mpiio") == std::string::npos;
+  const auto opened = [&](int times) { return !by_name || opens_by_mpi - before == times; };
+  {
+    const Id file = run.create(fapl);
+    const Id set = dataset(file, "data", H5T_NATIVE_INT, extent);
+    write_selected(set, mine, collective());
+    write_selected(set, mine, transfer(H5FD_MPIO_INDEPENDENT));
+    CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+    hbool_t atomic = true;
+    CHECK(H5Fget_mpi_atomicity(file, &atomic) >= 0 && !atomic);
+    CHECK(opened(0));
+    // The last rank alone, and the file has another name now.
+    if (by_name) swap_names(run.path, elsewhere);
+    if (by_name && run.rank == run.ranks - 1) {
+      void* handle = nullptr;
+      CHECK(H5Fget_vfd_handle(file, fapl, &handle) >= 0 && handle != nullptr);
+      MPI_Offset size = 0;
+      CHECK(MPI_File_get_size(*static_cast<MPI_File*>(handle), &size) == MPI_SUCCESS && size >= 400);
+      CHECK(opened(1));
+      CHECK(H5Fget_vfd_handle(file, fapl, &handle) >= 0 && opened(1));
+    }
+    // All together, the one that has a handle included.
+    CHECK(H5Fset_mpi_atomicity(file, true) >= 0);
+    CHECK(H5Fget_mpi_atomicity(file, &atomic) >= 0 && atomic);
+    CHECK(opened(by_name && run.rank == run.ranks - 1 ? 2 : 1));
+    write_selected(set, mine, collective(), 7);
+    MPI_Barrier(run.comm);
+    check_selected(set, extent, transfer(H5FD_MPIO_INDEPENDENT), 7);
+    MPI_Barrier(run.comm);
+    CHECK(H5Fset_mpi_atomicity(file, false) >= 0);
+    write_selected(set, mine, transfer(H5FD_MPIO_INDEPENDENT), 8);
+    if (by_name) swap_names(elsewhere, run.path);
+  }
+  const Id file = run.open(fapl, H5F_ACC_RDONLY);
+  const Id set(H5Dopen2(file, "data", H5P_DEFAULT));
+  check_selected(set, extent, collective(), 8);
+  void* handle = nullptr;
+  CHECK(H5Fget_vfd_handle(file, fapl, &handle) >= 0 && handle != nullptr);
+  int value = 0;
+  CHECK(MPI_File_write_at(*static_cast<MPI_File*>(handle), 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS);
 }
 
 CASE(a_write_that_fails) {

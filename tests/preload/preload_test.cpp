@@ -56,6 +56,21 @@ TEST(Hdf5Shim, TheDriverGetsTheCallsOfAProgramThatSelectsMpio) {
   EXPECT_EQ(t.errors, "");
 }
 
+TEST(Hdf5Shim, TheDriverHearsOfAtomicity) {
+  const Trial t = run_fake({LINKED, "h5set", "h5atomic", "h5isatomic", "h5isnot"});
+  EXPECT_THAT(t.output, HasSubstr("driver: before atomicity 35\n"
+                                  "hdf5: set atomicity 35 1\n"
+                                  "h5atomic gave 5\n"
+                                  "driver: is not atomic 35\n"
+                                  "hdf5: get atomicity 35\n"
+                                  "h5isatomic gave 61\n"
+                                  "driver: is not atomic 36\n"
+                                  "h5isnot gave 0\n"));
+  const Trial other = run_fake({LINKED, "h5atomic", "h5isatomic"});
+  EXPECT_EQ(other.output,
+            "hdf5: set atomicity 35 1\nh5atomic gave 5\nhdf5: get atomicity 35\nh5isatomic gave 61\n");
+}
+
 TEST(Hdf5Shim, NothingIsAttachedForAProgramThatNeverSelectsMpio) {
   const Trial t = run_fake({LINKED, "h5get", "h5driver", "h5create"});
   EXPECT_THAT(t.output, Not(HasSubstr("driver: ")));

@@ -1,5 +1,6 @@
 // Calls libraries as a program does: one call for each argument. Built into an executable, and into a module
 // that an interpreter loads for itself.
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,8 @@ extern int64_t H5Pget_driver(int64_t);
 #ifndef SERIAL
 extern int H5Pset_fapl_mpio(int64_t, uintptr_t, uintptr_t);
 extern int H5Pget_fapl_mpio(int64_t, uintptr_t*, uintptr_t*);
+extern int H5Fset_mpi_atomicity(int64_t, bool);
+extern int H5Fget_mpi_atomicity(int64_t, bool*);
 extern int ncmpi_create(uintptr_t, const char*, int, uintptr_t, int*);
 extern int ncmpi_open(uintptr_t, const char*, int, uintptr_t, int*);
 
@@ -29,6 +32,10 @@ int make_calls(int count, char** names) {
     int ncid = 0;
     if (strcmp(name, "h5set") == 0) result = H5Pset_fapl_mpio(34, comm, info);
     if (strcmp(name, "h5get") == 0) result = H5Pget_fapl_mpio(35, &a, &b);
+    bool atomic = false;
+    if (strcmp(name, "h5atomic") == 0) result = H5Fset_mpi_atomicity(35, true);
+    if (strcmp(name, "h5isatomic") == 0) result = 10 * H5Fget_mpi_atomicity(35, &atomic) + atomic;
+    if (strcmp(name, "h5isnot") == 0) result = 10 * H5Fget_mpi_atomicity(36, &atomic) + atomic;
     if (strcmp(name, "nccreate") == 0) result = ncmpi_create(comm, "f.nc", 0, info, &ncid);
     if (strcmp(name, "ncopen") == 0) result = ncmpi_open(comm, "f.nc", 0, info, &ncid);
     if (strcmp(name, "ncwrite") == 0) result = ncmpi_open(comm, "f.nc", 1, info, &ncid);

@@ -1,5 +1,6 @@
 // A stand-in for an HDF5 library, which tells what reaches it. NAME is its name; SERIAL leaves out what needs
 // MPI.
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,6 +26,17 @@ int H5Pset_fapl_mpio(int64_t fapl, uintptr_t comm, uintptr_t info) {
   printf("%s: set %lld %llx %llx\n", NAME, (long long)fapl, (unsigned long long)comm,
          (unsigned long long)info);
   return 3;
+}
+
+int H5Fset_mpi_atomicity(int64_t file, bool flag) {
+  printf("%s: set atomicity %lld %d\n", NAME, (long long)file, flag);
+  return 5;
+}
+
+int H5Fget_mpi_atomicity(int64_t file, bool* flag) {
+  printf("%s: get atomicity %lld\n", NAME, (long long)file);
+  *flag = true;
+  return 6;
 }
 
 int H5Pget_fapl_mpio(int64_t fapl, uintptr_t* comm, uintptr_t* info) {

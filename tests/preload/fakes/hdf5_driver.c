@@ -36,6 +36,16 @@ int forebay_hdf5_get_fapl_mpio(int64_t fapl, uintptr_t* comm, uintptr_t* info) {
   return stock_get(fapl + 1, comm, info);
 }
 
+int forebay_hdf5_before_atomicity(int64_t file) {
+  printf("driver: before atomicity %lld\n", (long long)file);
+  return 0;
+}
+
+int forebay_hdf5_is_not_atomic(int64_t file) {
+  printf("driver: is not atomic %lld\n", (long long)file);
+  return file == 36;
+}
+
 int64_t forebay_hdf5_get_driver(int64_t fapl, int64_t stock_answer) {
   printf("driver: get_driver %lld\n", (long long)fapl);
   return stock_answer + 100;
