@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -23,6 +24,8 @@
 #include "exchange/shared_memory.hpp"
 #include "human.hpp"
 #include "installation.hpp"
+#include "keeper/connection.hpp"
+#include "keeper/protocol.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
 #include "surroundings.hpp"
@@ -40,7 +43,10 @@ class Scratch {
     std::error_code error;
     std::string name = (parent.empty() ? fs::temp_directory_path(error) : fs::absolute(parent, error)) /
                        "forebay-doctor-XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+    if (::mkdtemp(name.data()) != nullptr)
+      path_ = name;
+    else
+      why_ = from_errno(errno, "cannot make the folder " + name + " for the test files").message();
   }
   ~Scratch() {
     std::error_code error;
@@ -49,10 +55,24 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   const fs::path& path() const { return path_; }
+  const std::string& why_not() const { return why_; }
 
  private:
   fs::path path_;
+  std::string why_;
 };
+
+/// Started as `forebay run` does it; it ends with this process.
+Json keeper_process(const Installation& installation) {
+  const std::string program = installation.find("forebay-keeper");
+  const std::string name = fresh_keeper_name();
+  const Status status = start_keeper(name, program);
+  const int socket = status.ok() ? connect_to_keeper(name) : -1;
+  if (socket >= 0) ::close(socket);
+  return {{"program", program},
+          {"runs", socket >= 0},
+          {"problem", status.ok() && socket < 0 ? "it does not answer" : status.message()}};
+}
 
 Json shared_memory() {
   Settings settings;
@@ -79,8 +99,8 @@ Json shared_memory() {
   result["problem"] = status.message();
   if (status.ok() && node > result["free_bytes"].get<std::int64_t>()) {
     result["problem"] = fmt::format(
-        "a rank on each of this node's cores may need {}; make /dev/shm larger or set forebay_memory_bytes "
-        "lower",
+        "a rank on each of this node's cores may need {}; a file that finds less makes each rank a node of "
+        "its own and keeps nothing; make /dev/shm larger or set forebay_memory_bytes lower",
         human_bytes(node));
   }
   return result;
@@ -180,6 +200,12 @@ void print_text(const Json& d) {
   line("window", fmt::format("{} {}", human_bytes(memory["window_bytes"].get<std::int64_t>()),
                              memory["reserved"].get<bool>() ? "can be reserved" : "cannot be reserved"));
   if (!text(memory["problem"]).empty()) line("note", text(memory["problem"]));
+  const Json& keeper = d["keeper"];
+  fmt::print("Keeper process\n");
+  line("program", text(keeper["program"]).empty() ? "missing" : text(keeper["program"]));
+  line("mode", keeper["runs"].get<bool>()
+                   ? "automatic keeps small writes in the node's memory; the keeper writes them if ranks die"
+                   : "automatic is strict: " + text(keeper["problem"]));
   for (const Json& driver : d["drivers"]) {
     fmt::print("{}\n", text(driver["title"]));
     if (!driver["installed"].get<bool>()) {
@@ -234,14 +260,17 @@ int doctor(const DoctorOptions& options) {
   }
   const Scratch scratch(options.folder);
   if (scratch.path().empty()) {
-    complain("cannot make a folder for the test files in " +
-             (options.folder.empty() ? "the temporary folder" : options.folder));
+    complain(scratch.why_not());
     return exit_failed;
   }
   const Prober prober(installation, scratch.path().string());
-  Json d{{"forebay", FOREBAY_VERSION}, {"command", installation.command},
-         {"shim", installation.shim},  {"launcher", prober.launcher()},
-         {"mpi", Json::object()},      {"shared_memory", shared_memory()},
+  Json d{{"forebay", FOREBAY_VERSION},
+         {"command", installation.command},
+         {"shim", installation.shim},
+         {"launcher", prober.launcher()},
+         {"mpi", Json::object()},
+         {"shared_memory", shared_memory()},
+         {"keeper", keeper_process(installation)},
          {"drivers", Json::array()}};
   bool all_active = !installation.shim.empty();
   int installed = 0;

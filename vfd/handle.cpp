@@ -22,8 +22,8 @@ Status ready_to_open() {
 
 Status open_by_mpi(DriverFile& f, MPI_Comm comm, mpi::File& out) {
   const std::string name = f.core->name_now();
-  const int error = MPI_File_open(comm, name.c_str(), f.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, f.info,
-                                  out.address());
+  const int error =
+      MPI_File_open(comm, name.c_str(), f.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, f.info, out.address());
   if (error == MPI_SUCCESS) return {};
   (void)out.release();
   return mpi::from_mpi(error, "MPI-IO cannot open " + f.core->path());

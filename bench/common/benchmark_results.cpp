@@ -191,7 +191,13 @@ std::string table(const BenchmarkResults& results) {
 }
 
 std::string closing_lines(const BenchmarkResults& results) {
-  std::string text = fmt::format("identical {}\n", results.all_identical() ? "yes" : "no");
+  const bool compared = std::any_of(results.rows.begin(), results.rows.end(), [](const RowResult& row) {
+    return std::count_if(row.cells.begin(), row.cells.end(),
+                         [](const Cell& cell) { return !cell.samples.empty(); }) > 1;
+  });
+  std::string text = fmt::format("identical {}\n", !compared ? "unknown: no two peers wrote a row"
+                                                   : results.all_identical() ? "yes"
+                                                                             : "no");
   for (const Ratio& one : ratios(results)) text += fmt::format("ratio {} {:.2f}\n", one.row, one.value);
   return text;
 }

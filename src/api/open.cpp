@@ -100,7 +100,8 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
     status = truncate(*core);
     if (!status.ok()) (void)core->close();
   }
-  if (status.ok() && verbose()) warn_once(std::string(opener.says) + " runs on Forebay");
+  if (status.ok() && verbose() && speaks_for(core->rank(), core->ranks()))
+    warn_once(std::string(opener.says) + " runs on Forebay, " + core->mode_in_words());
   if (!status.ok()) core.reset();
   return status;
 }

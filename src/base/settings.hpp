@@ -30,6 +30,7 @@ struct Settings {
   // No hints:
   bool one_node = false;               ///< all ranks that agreed on these are on one
   bool has_keeper = false;             ///< a keeper process may be had, rank 0 says
+  bool was_automatic = false;          ///< and what the mode is now was chosen for the file
   Mode without_keeper = Mode::strict;  ///< what automatic is where there is none, the file's library says
 };
 

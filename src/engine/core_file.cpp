@@ -154,10 +154,14 @@ bool CoreFile::holds() const {
 bool CoreFile::survives() const {
   return keeper_->survives();
 }
-const char* CoreFile::mode_in_words() const {
-  return !commits()   ? "strict"
-         : survives() ? "commit, with a keeper process"
-                      : "commit, without a keeper process";
+std::string CoreFile::mode_in_words() const {
+  const Settings& settings = file_->settings;
+  const std::string mode = !commits()   ? "strict"
+                           : survives() ? "commit, with a keeper process"
+                                        : "commit, without a keeper process";
+  if (!settings.was_automatic) return mode;
+  const bool lacks = (!commits() || !survives()) && !settings.has_keeper;
+  return "automatic: " + mode + (lacks ? ", since no keeper process runs here" : "");
 }
 void CoreFile::count_at_exit(std::int64_t offset, int width, std::int64_t collective,
                              std::int64_t independent) {

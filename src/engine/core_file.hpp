@@ -124,7 +124,7 @@ class CoreFile {
   /// Whether what is kept reaches the file whatever ends the ranks.
   bool survives() const;
   /// The mode, for people.
-  const char* mode_in_words() const;
+  std::string mode_in_words() const;
   /// Where the processes end with bytes still kept, the big-endian number of `width` bytes at `offset` of the
   /// file is raised to what is whole once all ranks have written theirs: `collective`, which collective
   /// writes of all ranks have reached, or what each by itself has (`independent`; 0: nothing). Where a rank

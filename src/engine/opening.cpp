@@ -97,7 +97,8 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   // Only rank 0 writes; the others must know that it gathers.
   if (gathers && settings.stats.empty()) settings.stats = "-";
   settings.has_keeper = values[n] != 0;
-  if (settings.mode == Mode::automatic && !settings.has_keeper) settings.mode = settings.without_keeper;
+  settings.was_automatic = settings.mode == Mode::automatic;
+  if (settings.was_automatic && !settings.has_keeper) settings.mode = settings.without_keeper;
   return {};
 }
 

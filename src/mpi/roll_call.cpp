@@ -122,8 +122,8 @@ std::string sentence(const Absence& a) {
   if (gone.empty() && a.elsewhere.empty()) {
     text += "all ranks are in it, and wait for MPI or for the file system";
   } else if (a.all_here && a.elsewhere.empty()) {
-    text += "all ranks have come to it, and " + list_ranks(gone) + verb +
-            " not finished a read, write or exchange";
+    text += list_ranks(gone) + verb +
+            " not finished a read, write or exchange, or called something else than the others";
   } else if (!gone.empty()) {
     text += list_ranks(gone) + verb + " not come to it";
   }

@@ -119,7 +119,7 @@ ${CC:-cc} -o in-vain "$project/pnetcdf_program.c" $(flags forebay-pnetcdf | sed 
 "$mpiexec" -n 2 ./in-vain j.nc 2>in-vain.err
 [ "$(grep -c '^forebay: PnetCDF runs on its stock driver: ' in-vain.err)" = 1 ] || { cat in-vain.err && echo "FAIL not one line" && exit 1; }
 echo "ok   the wrong order is told"
-FOREBAY_VERBOSE=1 "$mpiexec" -n 1 ./by-pc-pnetcdf l.nc 2>&1 | grep -q "^forebay: PnetCDF runs on Forebay's driver, strict" ||
+FOREBAY_VERBOSE=1 "$mpiexec" -n 1 ./by-pc-pnetcdf l.nc 2>&1 | grep -q "^forebay: PnetCDF runs on Forebay's driver, automatic: strict, since no keeper process runs here" ||
   { echo "FAIL nothing tells which driver" && exit 1; }
 FOREBAY_VERBOSE=1 FOREBAY_HINTS=forebay_enable=off "$mpiexec" -n 1 ./by-pc-pnetcdf l.nc 2>verbose.err
 if ! grep -q "PnetCDF's own driver is used" verbose.err || grep -q "runs on Forebay's" verbose.err; then
