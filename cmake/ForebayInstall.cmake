@@ -1,10 +1,20 @@
 # What `cmake --install` gives a user's project: headers, the export of the libraries, a CMake package that finds
 # what they link, and pkg-config files. What the command and the shim consist of, their rooms install.
 include(CMakePackageConfigHelpers)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake.in" "${PROJECT_BINARY_DIR}/uninstall.cmake" @ONLY)
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P "${PROJECT_BINARY_DIR}/uninstall.cmake" VERBATIM)
 set(FOREBAY_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/forebay")
 
+set(unwanted "")
+foreach(pair IN ITEMS HDF5/hdf5.h KOKKOS/kokkos.hpp)
+  get_filename_component(feature "${pair}" DIRECTORY)
+  get_filename_component(header "${pair}" NAME)
+  if(NOT FOREBAY_BUILD_${feature})
+    list(APPEND unwanted PATTERN "${header}" EXCLUDE)
+  endif()
+endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/forebay" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" ${unwanted})
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md")

@@ -6,6 +6,7 @@
 
 #include "attach.hpp"
 #include "errors.hpp"
+#include "forebay/version.h"
 
 extern "C" {
 

@@ -22,6 +22,7 @@
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
 #include "exchange/shared_memory.hpp"
+#include "forebay/version.h"
 #include "human.hpp"
 #include "installation.hpp"
 #include "keeper/connection.hpp"

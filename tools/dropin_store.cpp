@@ -7,6 +7,7 @@
 
 #include "base/environment.hpp"
 #include "elf_file.hpp"
+#include "forebay/version.h"
 #include "subprocess.hpp"
 #include "trusted.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "announce.hpp"
 #include "commands.hpp"
+#include "forebay/version.h"
 
 namespace {
 

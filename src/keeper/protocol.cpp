@@ -12,6 +12,7 @@
 
 #include "base/environment.hpp"
 #include "base/presence.hpp"
+#include "forebay/version.h"
 #include "segments/segment_area.hpp"
 
 namespace forebay {

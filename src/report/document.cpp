@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/printable.hpp"
+#include "forebay/version.h"
 
 namespace forebay {
 namespace {

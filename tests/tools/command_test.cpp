@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "announce.hpp"
+#include "forebay/version.h"
 #include "human.hpp"
 #include "program_check.hpp"
 #include "report/report.hpp"
