@@ -1,7 +1,7 @@
-// HDF5 takes a file's MPI_File from the driver's struct to change its atomicity, and tells the driver nothing.
-// Files that were opened by their names have none until then, so these two functions of HDF5 are answered
-// first: here in programs that link this library, by the shim in others. Where neither is so, as for a plugin,
-// every file gets an MPI_File when it is opened.
+// HDF5 takes a file's MPI_File from the driver's struct to change its atomicity, and tells the driver
+// nothing. Files that were opened by their names have none until then, so these two functions of HDF5 are
+// answered first: here in programs that link this library, by the shim in others. Where neither is so, as for
+// a plugin, every file gets an MPI_File when it is opened.
 #include <dlfcn.h>
 
 #include "attach.hpp"
@@ -40,10 +40,14 @@ const ApiContext* next() {
 bool handle_can_wait() {
   if (is_attached()) return true;
   static const bool first = [] {
-    void* const found = dlsym(RTLD_DEFAULT, "H5Fset_mpi_atomicity");
+    // From the program's scope: RTLD_DEFAULT would search this library's own as well, which the modules of an
+    // interpreter do not see.
+    void* const program = dlopen(nullptr, RTLD_LAZY);
+    if (program == nullptr) return false;
+    void* const found = dlsym(program, "H5Fset_mpi_atomicity");
+    dlclose(program);
     void* const here = reinterpret_cast<void*>(&handle_can_wait);
-    return found != nullptr && next() != nullptr &&
-           object_holding(found).start == object_holding(here).start;
+    return found != nullptr && next() != nullptr && object_holding(found).start == object_holding(here).start;
   }();
   return first;
 }
