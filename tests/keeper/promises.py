@@ -102,7 +102,9 @@ def run(args, seed):
     command = launcher + forebay + program if dice.random() < 0.5 else forebay + launcher + program
     what = f"seed {seed}: {library}, {how}, kill {who}" + (f", {nodes} ranks a node" if nodes else "")
     log = open(folder + "/log", "wb")
-    job = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    # A launcher that is killed leaves a folder, in the way of the next one with its number.
+    env = {**os.environ, "TMPDIR": folder}
+    job = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     problem = ""
     try:
         if not until(lambda: counts(folder) > 0 or job.poll() is not None, 30):
