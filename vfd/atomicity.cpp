@@ -40,7 +40,12 @@ const ApiContext* next() {
 bool handle_can_wait() {
   if (is_attached()) return true;
   static const bool first = [] {
-    void* const found = dlsym(RTLD_DEFAULT, "H5Fset_mpi_atomicity");
+    // From the program's scope: RTLD_DEFAULT would search this library's own as well, which the modules of an
+    // interpreter do not see.
+    void* const program = dlopen(nullptr, RTLD_LAZY);
+    if (program == nullptr) return false;
+    void* const found = dlsym(program, "H5Fset_mpi_atomicity");
+    dlclose(program);
     void* const here = reinterpret_cast<void*>(&handle_can_wait);
     return found != nullptr && next() != nullptr && object_holding(found).start == object_holding(here).start;
   }();

@@ -1,11 +1,15 @@
 // Opening by MPI-IO, once more, the file that is open.
 #include "handle.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "errors.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
 #include "ranks/agreement.hpp"
@@ -14,14 +18,19 @@
 namespace forebay::hdf5 {
 namespace {
 
-// No rank may wait in MPI-IO for one that cannot come.
-Status ready_to_open() {
-  if (descriptors_left(kDescriptorsToOpen)) return {};
-  return from_errno(EMFILE, "cannot give MPI-IO a file");
+// No rank may wait in MPI-IO for one that cannot open the file: Open MPI's I/O does so for ever. The file may
+// not be for this process any more, or not for writing.
+Status ready_to_open(const DriverFile& f, std::string& name) {
+  const std::string what = "cannot give MPI-IO " + f.core->path();
+  if (!descriptors_left(kDescriptorsToOpen)) return from_errno(EMFILE, what);
+  name = f.core->name_now();
+  const int descriptor = ::open(name.c_str(), (f.writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  if (descriptor < 0) return from_errno(errno, what);
+  ::close(descriptor);
+  return {};
 }
 
-Status open_by_mpi(DriverFile& f, MPI_Comm comm, mpi::File& out) {
-  const std::string name = f.core->name_now();
+Status open_by_mpi(DriverFile& f, MPI_Comm comm, const std::string& name, mpi::File& out) {
   const int error =
       MPI_File_open(comm, name.c_str(), f.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, f.info, out.address());
   if (error == MPI_SUCCESS) return {};
@@ -29,19 +38,36 @@ Status open_by_mpi(DriverFile& f, MPI_Comm comm, mpi::File& out) {
   return mpi::from_mpi(error, "MPI-IO cannot open " + f.core->path());
 }
 
+// Where MPI was never initialized there is no MPI_COMM_SELF.
+Status open_alone(DriverFile& f, const std::string& name) {
+  if (mpi::world_works()) return open_by_mpi(f, MPI_COMM_SELF, name, f.handle_alone);
+  MPI_Group all = MPI_GROUP_NULL, mine = MPI_GROUP_NULL;
+  mpi::Comm self;
+  int error = MPI_Comm_group(f.comm, &all);
+  if (error == MPI_SUCCESS) error = MPI_Group_incl(all, 1, &f.rank, &mine);
+  if (error == MPI_SUCCESS) error = MPI_Comm_create_group(f.comm, mine, 0, self.address());
+  if (mine != MPI_GROUP_NULL) MPI_Group_free(&mine);
+  if (all != MPI_GROUP_NULL) MPI_Group_free(&all);
+  if (error != MPI_SUCCESS) return mpi::from_mpi(error, "MPI-IO cannot open " + f.core->path());
+  return open_by_mpi(f, self.get(), name, f.handle_alone);
+}
+
 }  // namespace
 
 Status need_handle(DriverFile& f, bool together) {
   if (f.handle != MPI_FILE_NULL && (!together || !f.handle_alone || f.handle_of_all)) return {};
+  std::string name;
   if (!together) {
-    Status status = ready_to_open();
-    if (status.ok()) status = open_by_mpi(f, MPI_COMM_SELF, f.handle_alone);
+    Status status = ready_to_open(f, name);
+    if (status.ok()) status = open_alone(f, name);
     f.handle = f.handle_alone.get();
     return status;
   }
   const CollectiveCall call(f.core->about("open by MPI-IO"));
-  if (Status status = agree_outcome(f.core->comm(), ready_to_open()); !status.ok()) return status;
-  Status status = agree_outcome(f.core->comm(), open_by_mpi(f, f.comm, f.handle_of_all));
+  if (Status status = agree_outcome(f.core->comm(), contained([&] { return ready_to_open(f, name); }));
+      !status.ok())
+    return status;
+  Status status = agree_outcome(f.core->comm(), open_by_mpi(f, f.comm, name, f.handle_of_all));
   if (!status.ok()) {
     (void)f.handle_of_all.release();  // some ranks have nothing to close
     return status;

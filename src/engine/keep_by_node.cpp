@@ -27,8 +27,8 @@ constexpr int kLeastSegments = 4;
 constexpr std::int64_t kMostSegments = 1 << 20;
 
 // In this machine's own page cache runs of a page are no dearer one by one than copied into a segment first,
-// and they do not all come at the end.
-constexpr std::int64_t kLongOnLocal = 4 << 10;
+// and they do not all come at the end. Where that is all there is, half a page: nothing is saved at the end.
+constexpr std::int64_t kLongOnLocal = 4 << 10, kLongInMemory = 2 << 10;
 
 // With the marks, a bit a byte.
 std::int64_t with_marks(std::int64_t bytes) {
@@ -257,9 +257,10 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
                                [&](const Put& put) { segments_.discard(*put.cursor); });
     segments_.end_bypass();
   }
+  const std::int64_t least_long = f.file.system().memory ? kLongInMemory : kLongOnLocal;
   for (const Put& put : rest) {
     if (!status.ok()) break;
-    if (f.file.local() && Bypass::long_on_average(*put.cursor, kLongOnLocal)) {
+    if (f.file.local() && Bypass::long_on_average(*put.cursor, least_long)) {
       segments_.discard(*put.cursor);
       status = f.bypass.write_past(put, stripe, *f.storage, f.counters);
       segments_.end_bypass();

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/environment.hpp"
 #include "base/loaded_object.hpp"
 #include "base/per_process.hpp"
@@ -52,6 +53,12 @@ bool send(const KeeperMessage& message, int descriptor = -1) {
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
   return connection.ours() && send_to_keeper(connection.socket, message, descriptor);
+}
+
+/// The same file, opened once more, whatever has become of its name; none where that is not allowed.
+Descriptor opened_again(int descriptor) {
+  const int access = ::fcntl(descriptor, F_GETFL) & O_ACCMODE;
+  return Descriptor(::open(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), access | O_CLOEXEC));
 }
 
 std::string if_there(const std::string& path) {
@@ -191,7 +198,10 @@ bool KeptMemory::serves(std::uint64_t file, int descriptor, bool locks, const st
   message.file = file;
   message.locks = locks ? 1 : 0;
   path.copy(message.path, sizeof message.path - 1);
-  return send(message, descriptor);
+  // Locks are an open file's: where the keeper had the rank's, they would outlive the rank, and the keeper
+  // might wait for them itself.
+  const Descriptor again = locks ? opened_again(descriptor) : Descriptor();
+  return send(message, again.number() >= 0 ? again.number() : descriptor);
 }
 
 void announce_level1(std::uint64_t number, int rank) {

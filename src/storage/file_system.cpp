@@ -21,7 +21,7 @@ struct Known {
 // written goes, cannot be one that other machines share.
 constexpr std::array kFileSystems = {
     Known{0xEF53, {"ext", true, true}},         Known{0x58465342, {"xfs", true, true}},
-    Known{0x9123683E, {"btrfs", true, true}},   Known{0x01021994, {"tmpfs", true, true}},
+    Known{0x9123683E, {"btrfs", true, true}},   Known{0x01021994, {"tmpfs", true, true, true}},
     Known{0x794c7630, {"overlay", true, true}}, Known{0xF2F52010, {"f2fs", true, true}},
     Known{0x2FC12FC1, {"zfs", true, false}},    Known{0x0BD00BD0, {"lustre", true, false}},
     Known{0x47504653, {"gpfs", true, false}},   Known{0x19830326, {"beegfs", false, false}},

@@ -10,6 +10,7 @@ struct FileSystem {
   const char* name = "unknown";
   bool coherent = false;  ///< between all nodes that mount it: what one wrote any other reads, byte for byte
   bool local = false;     ///< only this machine writes it, so that its page cache is the file
+  bool memory = false;    ///< of which there is nothing else
 };
 
 /// By a descriptor of a file, or by the name of a file or folder (the reason, in place of a name, where that

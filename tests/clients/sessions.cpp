@@ -54,6 +54,12 @@ void write_and_read(MPI_Comm comm, forebay::test::ClientLog& log, const std::vec
   std::vector<int> got(mine.size());
   must("read", H5Dread(data, H5T_NATIVE_INT, memory, space, transfer, got.data()));
   log.values("a", got, mine);
+  void* handle = nullptr;
+  MPI_Offset bytes = 0;
+  must("handle", H5Fget_vfd_handle(file, access, &handle));
+  if (handle != nullptr && MPI_File_get_size(*static_cast<MPI_File*>(handle), &bytes) != MPI_SUCCESS)
+    must("size", -1);
+  must("atomicity", H5Fset_mpi_atomicity(file, true));
   H5Dclose(data);
   H5Pclose(creation);
   H5Sclose(memory);

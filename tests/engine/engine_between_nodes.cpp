@@ -1,11 +1,16 @@
 // Commit mode where several nodes keep: each node bytes of its own until all meet, whoever wrote past them.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
 
 #include "engine_case_tools.hpp"
+#include "storage/file_lock.hpp"
 
 using namespace forebay;
 using namespace forebay::test;
@@ -123,6 +128,56 @@ void freed_space(int late, const std::string& hints) {
     CHECK(holds(*file, 10000 * turn, 4000, 2));
     CHECK(holds(*file, 10000 * turn + 4000, 1000, 1));
   }
+  CHECK_OK(file->close());
+}
+
+// A node fills the holes of a block that it has locked: it reads the block, and writes it later. Rank 0 does
+// so with a descriptor of its own, as any other node would. What the last rank writes meanwhile, at once and
+// not kept, is not lost.
+void waits_for_who_fills_holes(const std::string& nodes) {
+  constexpr std::int64_t block = 4096;
+  fresh("nodes.dat");
+  FileOptions options;
+  options.path = "nodes.dat";
+  options.driver = "test";
+  options.keeping = Keeping::by_node;
+  options.tells_freed_space = options.only_writer = true;
+  CHECK_OK(
+      parse_hints(options.settings, "forebay_mode=commit;forebay_stripe_bytes=4k;" + nodes, Origin::call));
+  std::unique_ptr<CoreFile> file;
+  CHECK_OK(mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, options, file));
+  if (!file) return;
+  CHECK(file->nodes() > 1 && file->commits());
+  const int last = file->ranks() - 1;
+  if (file->rank() == 0) {
+    const int fd = ::open("nodes.dat", O_RDWR | O_CLOEXEC);
+    std::array<char, block> got{};
+    {
+      const FileLock lock(fd, 0, block);
+      CHECK(lock.held());
+      CHECK(::pread(fd, got.data(), got.size(), 0) == 0);
+      MPI_Send(nullptr, 0, MPI_CHAR, last, 0, MPI_COMM_WORLD);
+      // Who does not wait for the lock has written long before.
+      int written = 0;
+      for (int i = 0; i < 200 && written == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        MPI_Iprobe(last, 0, MPI_COMM_WORLD, &written, MPI_STATUS_IGNORE);
+      }
+      CHECK(::pwrite(fd, got.data(), got.size(), 0) == block);
+    }
+    MPI_Recv(nullptr, 0, MPI_CHAR, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    ::close(fd);
+  } else if (file->rank() == last) {
+    const std::vector<std::byte> data(100, std::byte{1});
+    RunListCursor cursor({{1000, 0, 100}});
+    MemorySource source(data.data());
+    const Put put{&cursor, &source};
+    MPI_Recv(nullptr, 0, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_OK(file->write({&put, 1}, When::before_return));
+    MPI_Send(nullptr, 0, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(holds(*file, 1000, 100, 1));
   CHECK_OK(file->close());
 }
 
@@ -272,6 +327,7 @@ int main(int argc, char** argv) {
     conflicts_are_found(nodes);
     collective_calls(nodes);
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);
+    waits_for_who_fills_holes(nodes);
     while_writing_fails(nodes);
   }
   for (int i = 0; i < count && failures == 0; ++i)

@@ -1,6 +1,8 @@
 // How Forebay is selected and configured: the public functions, driver strings, and every kind of wrong
 // input.
 #include <H5FDdevelop.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -318,6 +320,33 @@ CASE(mpi_io_opens_the_file_when_somebody_asks) {
   int value = 0;
   CHECK(MPI_File_write_at(*static_cast<MPI_File*>(handle), 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS);
+}
+
+CASE(mpi_io_may_not_open_the_file_any_more) {
+  // Where one rank may not, all return, and the file goes on. Root alone can lose the right on one rank.
+  if (!run.forebay || run.hints.find("mpiio") != std::string::npos || geteuid() != 0) return;
+  const bool last = run.rank == run.ranks - 1;
+  const Id fapl = run.access();
+  const mode_t mask = umask(077);
+  const Id file = run.create(fapl);
+  umask(mask);
+  MPI_Barrier(run.comm);
+  herr_t changed = 0, got = 0;
+  hbool_t atomic = true;
+  if (last) CHECK(seteuid(65534) == 0);
+  const std::string errors = errors_of([&] { changed = H5Fset_mpi_atomicity(file, true); });
+  errors_of([&] {
+    void* handle = nullptr;
+    if (last) got = H5Fget_vfd_handle(file, fapl, &handle);
+  });
+  if (last) CHECK(seteuid(0) == 0);
+  CHECK(changed < 0 && says(errors, "cannot give MPI-IO"));
+  CHECK((got < 0) == last);
+  CHECK(H5Fget_mpi_atomicity(file, &atomic) >= 0 && !atomic);
+  CHECK(H5Fset_mpi_atomicity(file, true) >= 0);
+  const Id extent = space({static_cast<hsize_t>(run.ranks) * 100});
+  const Id set = dataset(file, "data", H5T_NATIVE_INT, extent);
+  write_selected(set, extent, collective());
 }
 
 CASE(a_write_that_fails) {

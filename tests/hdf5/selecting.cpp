@@ -47,7 +47,11 @@ void wait_for(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+#ifdef SELECTING_MODULE  // what an interpreter loads for itself alone
+extern "C" __attribute__((visibility("default"))) int make_calls(int argc, char** argv) {
+#else
 int main(int argc, char** argv) {
+#endif
   const std::string how = argc > 1 ? argv[1] : "default";
   bool init = true;
   bool each = false;
@@ -74,7 +78,7 @@ int main(int argc, char** argv) {
   if (!said.empty() && rank > 0) wait_for(said_in, said);
   const std::string name = each ? "selecting." + std::to_string(rank) + ".h5" : "selecting.h5";
   hid_t fapl = H5I_INVALID_HID, file = H5I_INVALID_HID;
-  bool sees_mpio = false;
+  bool sees_mpio = false, atomic = false;
   std::string errors = test::errors_of([&] {
     fapl = access_list(how);
     sees_mpio = fapl > 0 && H5Pget_driver(fapl) == H5FD_MPIO;
@@ -93,6 +97,8 @@ int main(int argc, char** argv) {
     const herr_t written = H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     H5Dclose(set);
     H5Sclose(space);
+    hbool_t now = false;
+    atomic = H5Fset_mpi_atomicity(file, true) >= 0 && H5Fget_mpi_atomicity(file, &now) >= 0 && now;
     if (H5Fclose(file) < 0 || written < 0) std::printf("rank %d: cannot write\n", rank);
   }
   for (char& c : errors)
@@ -100,7 +106,9 @@ int main(int argc, char** argv) {
   // In one piece, or the lines of ranks would mix.
   const std::string line =
       "rank " + std::to_string(rank) + ": " +
-      (file >= 0 ? std::string("created") + (sees_mpio ? ", sees mpio" : "") : "refused: " + errors) + "\n";
+      (file >= 0 ? std::string("created") + (sees_mpio ? ", sees mpio" : "") + (atomic ? ", atomic" : "")
+                 : "refused: " + errors) +
+      "\n";
   std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
   if (init) MPI_Finalize();

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # How the driver is selected from outside, rightly and wrongly: every rank gets its file or an error that says why, nobody
 # crashes or waits for ever; serial tools refuse the driver, and read the file without it.
-#   selecting_test.sh MPIEXEC FOREBAY SELECTING_PROGRAM PLUGIN_DIR
+#   selecting_test.sh MPIEXEC FOREBAY SELECTING_PROGRAM PLUGIN_DIR LOADING_PROGRAM SELECTING_MODULE
 set -u
-mpiexec=$1 forebay=$2 program=$3 plugins=$4
+mpiexec=$1 forebay=$2 program=$3 plugins=$4 loading=$5 module=$6
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 unset HDF5_DRIVER HDF5_DRIVER_CONFIG HDF5_PLUGIN_PATH FOREBAY_HINTS
@@ -27,7 +27,9 @@ long=$(printf 'x%.0s' {1..5000})
 
 # shellcheck disable=SC2086 # words
 {
-  says 3 created $plugin $job "$program" default
+  says 3 'created, atomic' $plugin $job "$program" default
+  says 3 'created, atomic' $plugin $job "$loading" "$module" selecting default
+  says 3 'created, sees mpio, atomic' $job "$forebay" run "$loading" "$module" selecting mpio
   says 3 created $plugin HDF5_DRIVER_CONFIG= $job "$program" default
   says 3 created $plugin HDF5_DRIVER_CONFIG=forebay_mode=commit $job "$program" default
   says 3 created $plugin $job "$program" name:forebay

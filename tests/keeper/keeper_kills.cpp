@@ -1,6 +1,7 @@
 // Ranks as processes, and the real keeper process: whatever is killed, what a returned put promised is in the
 // file, and nothing is left behind.
 #include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@
 
 #include "../segments/kill_tools.hpp"
 #include "keeper/connection.hpp"
+#include "storage/file_lock.hpp"
 
 namespace forebay {
 namespace {
@@ -209,6 +211,41 @@ TEST_F(KeeperKills, ALevel1IsItsOwnersAsLongAsItLives) {
   EXPECT_EQ(std::string(got.data(), got.size()), std::string("first\0\0\0\0\0second", 16));
   ::munmap(at, bytes);
   ::close(memory);
+  ::close(file);
+}
+
+// A keeper that has files of several nodes would wait for itself.
+TEST_F(KeeperKills, ALockOfTheFileEndsWithItsRank) {
+  const int file = ::memfd_create("file", MFD_CLOEXEC);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (connect_keeper(KeeperUse::start) == 0) ::_exit(2);
+    const pid_t rank = ::fork();
+    if (rank == 0) {
+      if (connect_keeper(KeeperUse::start) == 0) ::_exit(3);
+      const std::size_t bytes = NodeSegments::bytes_needed(kSegment, 3, 1);
+      const int memory = ::memfd_create("keeper_kills", MFD_CLOEXEC);
+      if (::ftruncate(memory, static_cast<off_t>(bytes)) != 0) ::_exit(4);
+      void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+      NodeSegments segments(at, kSegment, 3, 1, 0);
+      segments.initialize();
+      segments.serve(1);
+      const int own = ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), O_RDWR | O_CLOEXEC);
+      const KeptMemory kept(memory, kSegment, 3, 1);
+      if (!kept.serves(1, own, true, "locked") || !soon([&] { return segments.is_acknowledged(); }))
+        ::_exit(5);
+      const FileLock lock(own, 0, kSegment);
+      if (lock.held()) ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(rank, &status, 0);
+    if (!WIFSIGNALED(status)) ::_exit(6);
+    ::_exit(soon([&] { return FileLock(file, 0, kSegment, [] { return false; }).held(); }) ? 0 : 7);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(soon([&] { return keepers_of({child}).empty(); }));
   ::close(file);
 }
 

@@ -2,6 +2,7 @@
 """Kills programs at random moments, and looks whether what their returned puts promised is in the file.
 
 promises.py --forebay F --mpiexec M --program P [--seed N] [--count N] [--mode MODE|stock] [--library L] [--how H] [--who W]
+            [--nodes RANKS_PER_NODE] [--folder FOLDER]
 
 What a run is comes from its seed where it is not given. A bad run is told by its seed. Exit status: 0 if none was bad.
 """
@@ -90,9 +91,10 @@ def run(args, seed):
     library = args.library or dice.choice(["hdf5", "pnetcdf"] + (["tcio"] if args.mode != "stock" else []))
     how = args.how or dice.choice(HOW[library])
     who = args.who or dice.choice(WHO)
-    nodes = dice.choice([0, 0, 2]) if library != "pnetcdf" else 0
-    folder = tempfile.mkdtemp(prefix="promises-", dir="/dev/shm")
-    calls = CALLS[how]
+    nodes = dice.choice([0, 0, 2]) if args.nodes is None else args.nodes
+    folder = tempfile.mkdtemp(prefix="promises-", dir=args.folder)
+    # A collective call of several nodes waits for messages, and for a core where there are fewer than ranks.
+    calls = CALLS[how] // (10 if nodes and how in ("collective", "records") else 1)
     program = [args.program, library, how, str(seed), str(calls)]
     hints = ["--hints", f"forebay_ranks_per_node={nodes}"] if nodes else []
     forebay = [] if args.mode == "stock" else [args.forebay, "run", "--mode", args.mode, *hints]
@@ -100,7 +102,9 @@ def run(args, seed):
     command = launcher + forebay + program if dice.random() < 0.5 else forebay + launcher + program
     what = f"seed {seed}: {library}, {how}, kill {who}" + (f", {nodes} ranks a node" if nodes else "")
     log = open(folder + "/log", "wb")
-    job = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    # A launcher that is killed leaves a folder, in the way of the next one with its number.
+    env = {**os.environ, "TMPDIR": folder}
+    job = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     problem = ""
     try:
         if not until(lambda: counts(folder) > 0 or job.poll() is not None, 30):
@@ -156,6 +160,8 @@ def main():
     parser.add_argument("--library")
     parser.add_argument("--how")
     parser.add_argument("--who", choices=WHO)
+    parser.add_argument("--nodes", type=int)
+    parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--aloud", action="store_true")
     args = parser.parse_args()
     bad = [seed for seed in range(args.seed, args.seed + args.count) if not run(args, seed)]

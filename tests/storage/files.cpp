@@ -2,6 +2,7 @@
 // takes one descriptor of ours; and where there are none left, all ranks hear why.
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,7 +20,7 @@
 namespace {
 
 struct Calls {
-  int reductions = 0, broadcasts = 0, duplicates = 0, opens = 0;
+  int reductions = 0, broadcasts = 0, duplicates = 0, opens = 0, syncs = 0;
 } calls;
 
 }  // namespace
@@ -40,6 +41,11 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
 int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* file) {
   ++calls.opens;
   return PMPI_File_open(comm, name, amode, info, file);
+}
+// In place of the C library's.
+extern "C" int fsync(int descriptor) {
+  ++calls.syncs;
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 
 namespace forebay::test {
@@ -285,6 +291,27 @@ void few_calls() {
   }
 }
 
+// The ranks of a node have one file, which is waited for once.
+void one_sync_a_node() {
+  for (const Way way : kWays) {
+    for (const char* mode : kHints) {
+      for (const char* nodes : {"", ";forebay_ranks_per_node=2"}) {
+        fresh("sync.dat");
+        Opened file = open_as(way, "sync.dat", std::string(mode) + nodes);
+        CHECK_OK(file.status);
+        if (!file.status.ok()) return;
+        CHECK_OK(put_interleaved(*file.core, 0, kBytes, 4, 1));
+        calls = {};
+        CHECK_OK(file.core->sync());
+        int syncs = calls.syncs;
+        MPI_Allreduce(MPI_IN_PLACE, &syncs, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        check(syncs == file.core->nodes(), "syncs", __LINE__, std::to_string(syncs));
+        close(file);
+      }
+    }
+  }
+}
+
 // Files that are open at once have communicators of their own, and give them back; where one thread at a time
 // may call MPI, those of one set have one together.
 void many_at_once() {
@@ -361,6 +388,7 @@ void run_all() {
   part("different files", different_files);
   part("one descriptor", one_descriptor);
   part("few calls", few_calls);
+  part("one sync a node", one_sync_a_node);
   part("many at once", many_at_once);
   part("none left", none_left);
 }

@@ -182,6 +182,8 @@ Memory draw_memory(Dice& mine, const ElementType& type, std::size_t count) {
     const std::vector<hsize_t> points(memory.places.begin(), memory.places.end());
     CHECK(H5Sselect_elements(memory.space, H5S_SELECT_SET, points.size(), points.data()) >= 0);
   }
+  // With as much room behind: HDF5's own driver zeroes what it misses past the end of the file also there.
+  memory.bytes.reserve(2 * all * type.size);
   memory.bytes.assign(all * type.size, pattern);
   return memory;
 }
