@@ -1,4 +1,4 @@
-# The target `programs`: all that a run of Forebay or of the demo needs, without the tests.
+# The targets `programs`, all that a run of Forebay or of the demo needs, without the tests; and `installed`.
 function(forebay_targets_below result dir)
   get_property(targets DIRECTORY "${dir}" PROPERTY BUILDSYSTEM_TARGETS)
   get_property(below DIRECTORY "${dir}" PROPERTY SUBDIRECTORIES)
@@ -10,10 +10,14 @@ function(forebay_targets_below result dir)
 endfunction()
 
 add_custom_target(programs)
+add_custom_target(installed)
 get_property(rooms DIRECTORY PROPERTY SUBDIRECTORIES)
 foreach(room IN LISTS rooms)
   forebay_targets_below(targets "${room}")
   if(targets)
     add_dependencies(programs ${targets})
+    if(NOT room MATCHES "/(bench|examples)$")
+      add_dependencies(installed ${targets})
+    endif()
   endif()
 endforeach()
