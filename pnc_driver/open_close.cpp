@@ -59,7 +59,8 @@ int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, 
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  Status hints = resolve_settings(info, "", rank == 0, plan.settings);
+  Status hints =
+      resolve_settings(info, "", rank == 0, rank == 0 && path != nullptr ? path : "", plan.settings);
   if (shared) plan.settings.mode = Mode::strict;
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";

@@ -43,6 +43,12 @@ int doctor(const DoctorOptions& options);
 
 int print_report(const std::string& file, bool json);
 
-int print_hints(bool markdown);
+struct HintsOptions {
+  bool markdown = false;
+  bool check = false;
+  std::string config;  ///< with check: the TOML file; "": that of FOREBAY_CONFIG
+  std::string file;    ///< for which the settings are told
+};
+int print_hints(const HintsOptions& options);
 
 }  // namespace forebay::tools

@@ -117,9 +117,20 @@ int parse_and_run(int argc, char** argv) {
   report_command->add_option("FILE", report_file, "the report")->required()->type_name("");
   report_command->add_flag("--json", report_json, "print JSON, checked");
 
-  bool markdown = false;
+  HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
-  hints_command->add_flag("--markdown", markdown, "as a page of documentation");
+  hints_command->add_flag("--markdown", hints_options.markdown, "as a page of documentation");
+  CLI::Option* check =
+      hints_command
+          ->add_option("--check", hints_options.config,
+                       "instead: whether the hints of the environment and of CONFIG (a TOML file; "
+                       "else that of FOREBAY_CONFIG) are right")
+          ->type_name("[CONFIG]")
+          ->expected(0, 1);
+  hints_command
+      ->add_option("--for", hints_options.file, "with --check: the hints that a file of this name gets")
+      ->type_name("FILE")
+      ->needs(check);
 
   try {
     std::vector<std::string> words = plain_arguments(argc, argv);
@@ -149,7 +160,8 @@ int parse_and_run(int argc, char** argv) {
   if (*dropin_command) return make_dropin(dropin_options);
   if (*doctor_command) return doctor(doctor_options);
   if (*report_command) return print_report(report_file, report_json);
-  return print_hints(markdown);
+  hints_options.check = check->count() > 0;
+  return print_hints(hints_options);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "announce.hpp"
+#include "base/config_file.hpp"
 #include "base/environment.hpp"
 #include "base/hints.hpp"
 #include "commands.hpp"
@@ -39,6 +40,7 @@ void join(std::string& list, const std::string& more, char separator) {
 Status gather_hints(const RunOptions& options, std::string& hints, Settings& settings) {
   hints = from_environment("FOREBAY_HINTS");
   if (Status status = apply_environment(settings); !status.ok()) return status;
+  if (Status status = apply_config("", settings); !status.ok()) return status;
   if (Status status = parse_hints(settings, options.hints, Origin::command); !status.ok()) {
     return {status.code(), "--hints: " + status.message()};
   }

@@ -92,7 +92,7 @@ herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info) {
     }
     Settings settings;
     bool enabled = false;
-    Status status = contained([&] { return resolve_settings(info, "", false, settings); });
+    Status status = contained([&] { return resolve_settings(info, "", false, "", settings); });
     if (status = agree(comm, std::move(status), settings, enabled); !status.ok()) return status;
     if (!enabled) {
       stock = true;

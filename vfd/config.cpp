@@ -57,7 +57,7 @@ Status check_arguments(hid_t fapl_id, const H5FD_forebay_config_t* config, H5FD_
   if (mine.flags != 0)
     return {Code::bad_argument, "Forebay config with unknown flags " + std::to_string(mine.flags)};
   Settings settings;  // only to find a mistake where the program can still say so
-  return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings);
+  return resolve_settings(MPI_INFO_NULL, mine.hints, false, "", settings);
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info, const H5
     H5FD_forebay_config_t mine;
     Status status = contained([&] { return check_arguments(fapl_id, config, mine); });
     Settings settings;
-    (void)contained([&] { return resolve_settings(MPI_INFO_NULL, mine.hints, false, settings); });
+    (void)contained([&] { return resolve_settings(MPI_INFO_NULL, mine.hints, false, "", settings); });
     const mpi::Communicator ranks(comm);
     const CollectiveCall call({"H5Pset_fapl_forebay", "", &ranks, false, settings.patience_seconds});
     // The communicator is duplicated by all ranks together: nobody may stay away from that by himself.

@@ -79,7 +79,7 @@ struct MpiParams {
 /// Before the ranks have agreed on it.
 int patience_of(const H5FD_forebay_config_t& config) {
   Settings settings;
-  (void)resolve_settings(MPI_INFO_NULL, config.hints, false, settings);
+  (void)resolve_settings(MPI_INFO_NULL, config.hints, false, "", settings);
   return settings.patience_seconds;
 }
 
@@ -133,7 +133,8 @@ void choose_metadata_writes(const DriverFile& f, hid_t fapl) {
 /// (`status`), must not leave the others waiting in the open, and all say what is wrong.
 Status agreed_settings(const DriverFile& f, const MpiParams& params, const char* name, Status status,
                        Settings& settings) {
-  if (status.ok()) status = resolve_settings(params.info, f.config.hints, f.rank == 0, settings);
+  if (status.ok())
+    status = resolve_settings(params.info, f.config.hints, f.rank == 0, f.rank == 0 ? name : "", settings);
   std::int64_t enabled = settings.enabled ? 1 : 0;
   const mpi::Communicator ranks(params.comm);
   status = agree_to_open(

@@ -39,8 +39,8 @@ Status check_arguments(const char* path, int flags, const Opener& opener) {
 }
 
 // Nobody counts on bytes before a flush, so a keeper process adds to what is promised, and lacks nothing.
-Status settings_for(MPI_Info info, bool warn, Settings& settings) {
-  Status status = resolve_settings(info, "", warn, settings);
+Status settings_for(MPI_Info info, const char* path, bool first, Settings& settings) {
+  Status status = resolve_settings(info, "", first, first ? path : "", settings);
   settings.without_keeper = Mode::commit;
   return status;
 }
@@ -62,7 +62,7 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   const bool first = ranks.rank() == 0;
   FileOptions options;
   Status status = check_arguments(path, flags, opener);
-  if (status.ok()) status = settings_for(info, first, options.settings);
+  if (status.ok()) status = settings_for(info, path, first, options.settings);
   // Of which the least is taken. Rank 0's settings hold for all.
   enum : std::size_t { kFlags, kNotFlags, kBuffering };
   std::array<std::int64_t, 3> all{flags, ~flags, !first || options.settings.enabled ? 1 : 0};

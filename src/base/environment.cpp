@@ -14,9 +14,9 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view known[] = {"FOREBAY_HINTS",   "FOREBAY_STATS",         "FOREBAY_ENABLE",
-                                      "FOREBAY_VERBOSE", "FOREBAY_LIBDIR",        "FOREBAY_DROPIN",
-                                      "FOREBAY_KEEPER",  "FOREBAY_KEEPER_PROGRAM"};
+constexpr std::string_view known[] = {"FOREBAY_HINTS",  "FOREBAY_CONFIG",  "FOREBAY_STATS",
+                                      "FOREBAY_ENABLE", "FOREBAY_VERBOSE", "FOREBAY_LIBDIR",
+                                      "FOREBAY_DROPIN", "FOREBAY_KEEPER",  "FOREBAY_KEEPER_PROGRAM"};
 // Of a checkout's build; not far enough from others.
 constexpr std::string_view of_the_checkout = "FOREBAY_STACK";
 
@@ -36,7 +36,6 @@ constexpr Guess guesses[] = {
     {"FOREBAY_LOG", "FOREBAY_VERBOSE=1"},
     {"FOREBAY_REPORT", "FOREBAY_STATS=FILE"},
     {"FOREBAY_INFO", "FOREBAY_HINTS"},
-    {"FOREBAY_CONFIG", "FOREBAY_HINTS"},
     {"FOREBAY_OPTIONS", "FOREBAY_HINTS"},
 };
 

@@ -3,13 +3,15 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/config_file.hpp"
 #include "base/environment.hpp"
 #include "base/hints.hpp"
 #include "mpi/resolve_settings.hpp"
 
 namespace forebay {
 
-Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Settings& settings) {
+Status resolve_settings(MPI_Info info, const std::string& call, bool warn, std::string_view file,
+                        Settings& settings) {
   settings = Settings{};
   // `forebay run`, which sets that variable, has told already.
   if (warn && std::getenv("FOREBAY_LIBDIR") == nullptr) {
@@ -31,6 +33,9 @@ Status resolve_settings(MPI_Info info, const std::string& call, bool warn, Setti
     }
   }
   if (Status status = parse_hints(settings, call, Origin::call); !status.ok()) return status;
+  if (!file.empty()) {
+    if (Status status = apply_config(file, settings); !status.ok()) return status;
+  }
   return apply_environment(settings);
 }
 
