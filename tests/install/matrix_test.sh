@@ -70,7 +70,7 @@ hdf5_only() { made "${lean[@]}" -DFOREBAY_PNETCDF=OFF && has lib*/libforebay_hdf
 pnetcdf_only() { made "${lean[@]}" -DFOREBAY_HDF5=OFF && has lib*/libforebay_pnetcdf.so && lacks lib*/libforebay_hdf5* include/forebay/hdf5.h &&
   uses pnetcdf pnetcdf_program.c; }
 core_only() { made "${lean[@]}" -DFOREBAY_HDF5=OFF -DFOREBAY_PNETCDF=OFF -DFOREBAY_TOOLS=OFF -DFOREBAY_FORTRAN=OFF -DFOREBAY_KOKKOS=OFF &&
-  lacks bin/forebay lib*/libforebay_* include/forebay/kokkos.hpp && uses forebay tcio_program.c; }
+  lacks bin/forebay lib*/libforebay_{hdf5,pnetcdf,fortran}* include/forebay/kokkos.hpp && uses forebay tcio_program.c; }
 no_tools() { made "${lean[@]}" -DFOREBAY_TOOLS=OFF && lacks bin/forebay share/man && has lib*/libforebay_hdf5.so; }
 no_fortran() { made "${lean[@]}" -DFOREBAY_FORTRAN=OFF && lacks lib*/libforebay_fortran* lib*/pkgconfig/forebay-fortran.pc; }
 tests_without_drivers() { made -DFOREBAY_HDF5=OFF -DFOREBAY_PNETCDF=OFF -DFOREBAY_TOOLS=OFF -DFOREBAY_FORTRAN=OFF -DFOREBAY_EXAMPLES=OFF &&
@@ -105,8 +105,8 @@ END
 }
 missing_hdf5() { refused "FOREBAY_HDF5=ON: an HDF5 from 1.14 on" -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir"; }
 # All at once.
-missing_much() { refused "FOREBAY_HDF5=ON.*FOREBAY_PNETCDF=ON.*FOREBAY_BENCH=ON: FOREBAY_HDF5; FOREBAY_PNETCDF" -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir" \
-  -DFOREBAY_PNETCDF=ON -DPnetCDF_LIBRARY=PnetCDF_LIBRARY-NOTFOUND -DPnetCDF_INCLUDE_DIR="$dir" -DCMAKE_DISABLE_FIND_PACKAGE_PnetCDF=ON -DFOREBAY_BENCH=ON; }
+missing_much() { refused "FOREBAY_HDF5=ON: .*FOREBAY_PNETCDF=ON: " -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir" \
+  -DFOREBAY_PNETCDF=ON -DPnetCDF_LIBRARY=PnetCDF_LIBRARY-NOTFOUND -DPnetCDF_INCLUDE_DIR="$dir" -DCMAKE_DISABLE_FIND_PACKAGE_PnetCDF=ON; }
 # A library that needs some MPI stands for an HDF5 that was built with it.
 other_mpi() {
   mkdir -p "$dir/other/lib" && echo 'int no;' >"$dir/no.c" || return 1
