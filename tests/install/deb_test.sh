@@ -39,7 +39,7 @@ mkdir "$work"/upper/{data,work}
 mount -t overlay overlay -o "lowerdir=$root,upperdir=$work/upper/data,workdir=$work/upper/work" "$work/build" ||
   skip "no overlay can be mounted here"
 furnish "$work/build"
-{ apt_in "$work/build" update && apt_in "$work/build" install debhelper dpkg-dev fakeroot; } >"$work/apt.log" 2>&1 ||
+{ apt_in "$work/build" update && apt_in "$work/build" install build-essential debhelper dpkg-dev fakeroot; } >"$work/apt.log" 2>&1 ||
   { tail -5 "$work/apt.log"; skip "what builds packages cannot be installed"; }
 
 step "building the packages"
