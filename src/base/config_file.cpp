@@ -56,7 +56,8 @@ Status read_rule(const std::string& path, const toml::table& table, ConfigFile::
     }
     const auto text = text_of(value);
     if (!text)
-      return wrong(path, value, "the value of " + std::string(key.str()) + " is a string, a number or a boolean");
+      return wrong(path, value,
+                   "the value of " + std::string(key.str()) + " is a string, a number or a boolean");
     std::string name(key.str());
     Settings scratch;
     Status status = set_hint(scratch, "forebay_" + name, *text, Origin::command);

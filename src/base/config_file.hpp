@@ -32,9 +32,9 @@ class ConfigFile {
 
   const std::vector<Rule>& rules() const { return rules_; }
 
-  /// Sets the hints of all rules that match a file of this name, as a program gives it. A pattern (fnmatch(3))
-  /// without a slash is for the last part of the name, one with a slash for the whole of it, from the root
-  /// on; `*` takes slashes, too.
+  /// Sets the hints of all rules that match a file of this name, as a program gives it. A pattern
+  /// (fnmatch(3)) without a slash is for the last part of the name, one with a slash for the whole of it,
+  /// from the root on; `*` takes slashes, too.
   void apply(std::string_view file, Settings& settings) const;
 
  private:

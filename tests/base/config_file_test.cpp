@@ -50,9 +50,9 @@ TEST_F(ConfigFileTest, LaterRulesWinAndOthersStay) {
 }
 
 TEST_F(ConfigFileTest, NamesWithoutAFolderAreSeenFromTheRootOn) {
-  ASSERT_TRUE(read("[[file]]\nmatch = '" + std::filesystem::current_path().string() +
-                   "/*.h5'\ncommit_seconds = 7\n")
-                  .ok());
+  ASSERT_TRUE(
+      read("[[file]]\nmatch = '" + std::filesystem::current_path().string() + "/*.h5'\ncommit_seconds = 7\n")
+          .ok());
   EXPECT_EQ(settings_of("a.h5").commit_seconds, 7);
   EXPECT_EQ(settings_of("./sub/a.h5").commit_seconds, 7);
   EXPECT_NE(settings_of("/a.h5").commit_seconds, 7);
