@@ -40,7 +40,11 @@ void join(std::string& list, const std::string& more, char separator) {
 Status gather_hints(const RunOptions& options, std::string& hints, Settings& settings) {
   hints = from_environment("FOREBAY_HINTS");
   if (Status status = apply_environment(settings); !status.ok()) return status;
-  if (Status status = apply_config("", settings); !status.ok()) return status;
+  // Its mistakes are told before the job starts; its rules are for files.
+  if (const std::string config = from_environment("FOREBAY_CONFIG"); !config.empty()) {
+    ConfigFile checked;
+    if (Status status = ConfigFile::read(config, checked); !status.ok()) return status;
+  }
   if (Status status = parse_hints(settings, options.hints, Origin::command); !status.ok()) {
     return {status.code(), "--hints: " + status.message()};
   }

@@ -142,6 +142,19 @@ TEST_F(RunCommand, AWrongHintStopsItAndNamesTheNearOnes) {
   EXPECT_FALSE(fs::exists(*this / "ran"));
 }
 
+TEST_F(RunCommand, RulesForFilesAreCheckedAndDecideNothingOfTheJob) {
+  const std::string rules = *this / "rules.toml";
+  EXPECT_EQ(forebay_with({{"FOREBAY_CONFIG", rules}}, {"run", "touch", *this / "ran"}).status, 2);
+  EXPECT_FALSE(fs::exists(*this / "ran"));
+#ifdef HAS_CONFIG
+  std::ofstream(rules) << "[[file]]\nmatch = '*'\nmode = 'strict'\n";
+  // One file may be strict, and the next one is kept.
+  const Outcome outcome = forebay_with({{"FOREBAY_CONFIG", rules}}, {"run", "env"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("FOREBAY_KEEPER="));
+#endif
+}
+
 // Any rank may be the only one that cannot become its program.
 TEST_F(RunCommand, WhicheverRankFailsTells) {
   std::ofstream(*this / "data") << "no program";
