@@ -8,7 +8,7 @@ shift 2
 cmake=${CMAKE:-cmake} mpiexec=${MPIEXEC:-mpiexec} jobs=${JOBS:-$(nproc)}
 project=$sources/tests/install/project
 lean=(-DFOREBAY_TESTS=OFF -DFOREBAY_BENCH=OFF -DFOREBAY_EXAMPLES=OFF)
-name="" failures=0 dir=""
+name="" failures=0 dir="" package=""
 
 fail() {
   echo "FAIL $name: $*"
@@ -40,7 +40,7 @@ lacks() {
   for file in "$@"; do ! compgen -G "$prefix/$file" >/dev/null || fail "$file is installed" || return 1; done
 }
 
-# uses COMPONENT SOURCE: a program of a user's, found by CMake, runs on two ranks.
+# uses COMPONENT SOURCE: a program of a user's, found by CMake (in the folder `package`, if set), runs on two ranks.
 uses() {
   mkdir -p "$dir/user" && cp "$project/$2" "$dir/user/" || return 1
   cat >"$dir/user/CMakeLists.txt" <<END
@@ -50,7 +50,7 @@ find_package(forebay 0.1 REQUIRED COMPONENTS $1)
 add_executable(program $2)
 target_link_libraries(program PRIVATE forebay::$1)
 END
-  { "$cmake" -S "$dir/user" -B "$dir/user/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" &&
+  { "$cmake" -S "$dir/user" -B "$dir/user/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" ${package:+-Dforebay_DIR="$prefix/$package"} &&
     "$cmake" --build "$dir/user/build"; } >"$dir/user.log" 2>&1 || { tail -15 "$dir/user.log" && fail "no program can use $1"; } || return 1
   (cd "$dir" && "$mpiexec" -n 2 user/build/program file) >"$dir/run.log" 2>&1 || { tail -5 "$dir/run.log" && fail "the program of $1 does not run"; }
 }
@@ -77,7 +77,7 @@ tests_without_drivers() { made -DFOREBAY_HDF5=OFF -DFOREBAY_PNETCDF=OFF -DFOREBA
   { ctest --test-dir "$dir/build" -R "tcio_random.np4|api_file.np2" --no-tests=error >"$dir/ctest.log" 2>&1 || fail "its tests fail"; }; }
 examples() { made -DFOREBAY_TESTS=OFF -DFOREBAY_BENCH=OFF -DFOREBAY_EXAMPLES=ON -DFOREBAY_KOKKOS=ON && [ -x "$dir/build/examples/amr/amr" ]; }
 lib64() { made "${lean[@]}" -DCMAKE_INSTALL_LIBDIR=lib64 && has lib64/libforebay.so lib64/forebay/libforebay_preload.so &&
-  lacks lib/libforebay.so && uses forebay tcio_program.c && { "$prefix/bin/forebay" doctor "$dir" >"$dir/doctor.log" 2>&1 || fail "doctor is not content"; }; }
+  lacks lib/libforebay.so && package=lib64/cmake/forebay && uses forebay tcio_program.c && { "$prefix/bin/forebay" doctor "$dir" >"$dir/doctor.log" 2>&1 || fail "doctor is not content"; }; }
 libexec() { made "${lean[@]}" -DCMAKE_INSTALL_LIBEXECDIR=lib/forebay/libexec -DCMAKE_INSTALL_BINDIR=sbin -DCMAKE_INSTALL_INCLUDEDIR=headers &&
   has sbin/forebay headers/forebay/tcio.h && uses forebay tcio_program.c; }
 moved() { made "${lean[@]}" && mv "$prefix" "$dir/elsewhere" && prefix=$dir/elsewhere && uses hdf5 hdf5_program.c &&
@@ -126,7 +126,7 @@ known=(all hdf5_only pnetcdf_only core_only no_tools no_fortran tests_without_dr
 mkdir -p "$work"
 for name; do
   [[ " ${known[*]} " == *" $name "* ]] || { echo "no configuration '$name'; 'list' lists them" && exit 2; }
-  dir=$(readlink -f "$work")/$name prefix=""
+  dir=$(readlink -f "$work")/$name prefix="" package=""
   rm -rf "$dir" && mkdir -p "$dir"
   begin=$SECONDS before=$failures
   "$name" || [ "$failures" -gt "$before" ] || fail "see $dir"
