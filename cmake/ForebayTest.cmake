@@ -29,7 +29,9 @@ if(FOREBAY_OPEN_MPI)
   set(FOREBAY_MPI_TEST_ENV OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,sm)
   set(FOREBAY_ROMIO_ENV OMPI_MCA_io=romio341)
 else()
-  set(FOREBAY_MPI_TEST_ENV "") # MPICH's ranks yield as they are
+  # MPICH's ranks yield only with threads.
+  set(FOREBAY_MPI_TEST_ENV MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE MPIR_CVAR_POLLS_BEFORE_YIELD=1
+                           MPIR_CVAR_ENABLE_HEAVY_YIELD=1)
   set(FOREBAY_ROMIO_ENV "")
 endif()
 if(FOREBAY_OPEN_MPI GREATER_EQUAL 6)
