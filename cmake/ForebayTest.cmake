@@ -15,10 +15,28 @@
 #     behind in its working directory.
 
 # Several ranks share a core here, so ranks that wait must yield; the tcp transport has nothing to add on one machine.
-set(FOREBAY_MPI_TEST_ENV OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,sm)
-if(MPI_C_LIBRARY_VERSION_STRING MATCHES "Open MPI v([6-9]|[1-9][0-9])[.]")
-  list(APPEND FOREBAY_MPI_TEST_ENV PRTE_MCA_mapby=:oversubscribe) # renamed; the old name is grumbled about
+# FOREBAY_ROMIO_ENV: what makes MPI-IO be ROMIO, where the MPI library has another one, too.
+set(FOREBAY_OPEN_MPI 0)
+foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
+  if(EXISTS "${dir}/mpi.h")
+    file(STRINGS "${dir}/mpi.h" line LIMIT_COUNT 1 REGEX "#define OMPI_MAJOR_VERSION +[0-9]")
+    if(line MATCHES "VERSION +([0-9]+)")
+      set(FOREBAY_OPEN_MPI ${CMAKE_MATCH_1})
+    endif()
+  endif()
+endforeach()
+if(FOREBAY_OPEN_MPI)
+  set(FOREBAY_MPI_TEST_ENV OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,sm)
+  set(FOREBAY_ROMIO_ENV OMPI_MCA_io=romio341)
 else()
+  # MPICH's ranks yield only with threads.
+  set(FOREBAY_MPI_TEST_ENV MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE MPIR_CVAR_POLLS_BEFORE_YIELD=1
+                           MPIR_CVAR_ENABLE_HEAVY_YIELD=1)
+  set(FOREBAY_ROMIO_ENV "")
+endif()
+if(FOREBAY_OPEN_MPI GREATER_EQUAL 6)
+  list(APPEND FOREBAY_MPI_TEST_ENV PRTE_MCA_mapby=:oversubscribe) # renamed; the old name is grumbled about
+elseif(FOREBAY_OPEN_MPI)
   list(APPEND FOREBAY_MPI_TEST_ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
 endif()
 if(FOREBAY_SANITIZE MATCHES "address")

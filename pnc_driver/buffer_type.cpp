@@ -214,7 +214,7 @@ int understand_buffer(nc_type external, std::int64_t wanted, MPI_Offset count, M
                       BufferLayout& layout) {
   layout = {};
   if (type == MPI_DATATYPE_NULL) {
-    layout.element = element_of(external);
+    layout.element = element_of_external(external);
     layout.elements = wanted;
   } else if (count == NC_COUNT_IGNORE) {
     layout.element = element_of(type);
@@ -237,7 +237,7 @@ int understand_buffer(nc_type external, std::int64_t wanted, MPI_Offset count, M
 
 bool needs_conversion(int cdf_format, nc_type external, Element memory) {
   if (cdf_format < 5 && external == NC_BYTE && memory == Element::uint8) return false;
-  return element_of(external) != memory;
+  return element_of_external(external) != memory;
 }
 
 bool needs_swap(nc_type external, Element memory) {

@@ -31,7 +31,7 @@ enum class Element : int {
 std::size_t size_of(Element element);
 
 /// The element type of an external type's values in memory.
-inline Element element_of(nc_type type) {
+inline Element element_of_external(nc_type type) {
   return type >= NC_BYTE && type <= NC_UINT64 ? static_cast<Element>(type) : Element::none;
 }
 static_assert(static_cast<int>(Element::int8) == NC_BYTE && static_cast<int>(Element::text) == NC_CHAR &&

@@ -14,7 +14,7 @@ int conversion_for(OpenFile& file, const Variable& variable, Element element, Co
   conversion.memory = static_cast<MemoryType>(element);
   conversion.options.classic_bytes = file.cdf_format < 5;
   // A variable may have a fill value of its own, at any time in define mode.
-  if (element == element_of(variable.type)) return NC_NOERR;
+  if (element == element_of_external(variable.type)) return NC_NOERR;
   return file.stock.inq_var(file.stock_file, variable.id, nullptr, nullptr, nullptr, nullptr, nullptr,
                             nullptr, nullptr, conversion.fill.data());
 }

@@ -32,7 +32,7 @@ int Variables::load(int id, Variable& variable) {
                                nullptr))
     return err;
   if (int err = stock_.inq(file_, nullptr, nullptr, nullptr, &unlimited)) return err;
-  variable.element_bytes = static_cast<std::int64_t>(size_of(element_of(variable.type)));
+  variable.element_bytes = static_cast<std::int64_t>(size_of(element_of_external(variable.type)));
   if (variable.element_bytes == 0) return NC_EBADTYPE;
   std::vector<int> ids(static_cast<std::size_t>(dims));
   variable.pitch.resize(ids.size());

@@ -4,6 +4,7 @@
 set -u
 tool=$1
 [ -x "$tool" ] || { echo "no $tool" && exit 77; }
+mpirun --version 2>/dev/null | grep -q "Open MPI" || { echo "pseudo hosts are Open MPI's: another MPI is here" && exit 77; }
 if [ -z "${FOREBAY_TEST_INSIDE:-}" ]; then
   unshare --net --mount true 2>/dev/null || { echo "no right to make namespaces" && exit 77; }
   FOREBAY_TEST_INSIDE=1 exec unshare --net --mount --propagation slave "$0" "$@"

@@ -41,6 +41,7 @@ std::map<std::string, std::string> clean_environment() {
       const std::string& name = variable.first;
       const bool launcher = name.starts_with("PMIX_") || name.starts_with("PMI_") ||
                             name.starts_with("OMPI_") || name.starts_with("PRTE_") ||
+                            name.starts_with("MPI_LOCAL") || name.starts_with("HYDI_") ||
                             name.starts_with("MV2_COMM_") || name.starts_with("PALS_");
       return launcher && name.find("_MCA_") == name.npos && !name.starts_with("OMPI_ALLOW_");
     });

@@ -44,12 +44,28 @@ bool Presence::of(const std::string& name) {
   return there;
 }
 
+namespace {
+
+/// Hydra, the launcher of MPICH and its kin, names no job. Its process on this node holds the other end of a
+/// socket that each rank inherits.
+std::string by_launcher_socket() {
+  const std::string number = from_environment("PMI_FD");
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (number.empty() ||
+      ::getsockopt(std::atoi(number.c_str()), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0)
+    return {};
+  return "launcher " + std::to_string(peer.pid);
+}
+
+}  // namespace
+
 std::string job_name() {
   static constexpr std::array names{"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID"};
   if (std::string name = from_environment(names); !name.empty()) return name;
   const std::string job = from_environment("SLURM_JOB_ID");
   const std::string step = from_environment("SLURM_STEP_ID");
-  return job.empty() || step.empty() ? std::string() : job + "." + step;
+  return job.empty() || step.empty() ? by_launcher_socket() : job + "." + step;
 }
 
 int processes_here() {

@@ -81,8 +81,9 @@ int main() {
   CHECK(tcio_open(MPI_COMM_WORLD, "sessions.tcio", TCIO_RDONLY, MPI_INFO_NULL, &t) == TCIO_ERR_MPI);
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
   int round = 0;
+  // That with windows first: MPICH 4.2 aborts in MPI_Win_allocate once a session has ended.
   for (const char* mode :
-       {"forebay_mode=strict", "forebay_mode=commit", "forebay_mode=commit;forebay_ranks_per_node=1"}) {
+       {"forebay_mode=commit;forebay_ranks_per_node=1", "forebay_mode=strict", "forebay_mode=commit"}) {
     if (!in_session(mode, ++round)) return 77;
   }
   return failures == 0 ? 0 : 1;
