@@ -186,6 +186,10 @@ void use_mpi() noexcept {
   set_runtime(runtime);
 }
 
+Communicator::~Communicator() {
+  if (own_ && size() > 1 && alive()) discard_notes(comm_);
+}
+
 bool Communicator::reduce(std::span<std::int64_t> values, Op op) const {
   return complete(comm_, [&](MPI_Request& request) { return start(values, op_of(op), comm_, request); }) ==
          MPI_SUCCESS;

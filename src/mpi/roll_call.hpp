@@ -32,6 +32,10 @@ struct Absence {
 std::string sentence(const Absence& absence);
 std::string name_of_call(std::string_view call, std::string_view file);
 
+/// Receives the questions and answers that nobody waited for any more: MPICH refuses to free a communicator
+/// that has unreceived messages.
+void discard_notes(MPI_Comm roll);
+
 /// One call's part in it, from the moment that it has waited a little. Only ranks that wait take part: nobody
 /// can ask one that computes.
 class RollCall final : public forebay::Communicator::Search {
