@@ -69,7 +69,8 @@ std::string job_name() {
 }
 
 int processes_here() {
-  static constexpr std::array names{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"};
+  static constexpr std::array names{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
+                                    "MV2_COMM_WORLD_LOCAL_SIZE"};
   return std::atoi(from_environment(names).c_str());
 }
 

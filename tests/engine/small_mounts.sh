@@ -11,10 +11,10 @@ trap 'umount "$dir" 2>/dev/null; rmdir "$dir"' EXIT
 mount -t tmpfs -o size=4m tmpfs "$dir" || exit 77
 "$mpiexec" -n 4 "$program" --full-disk "$dir" || exit 1
 "$mpiexec" -n 4 "$commit" --full-disk "$dir" || exit 1
-# MPI itself must not need /dev/shm for this: it keeps its own segments elsewhere.
+# MPI itself must not need /dev/shm for this: Open MPI, and MPICH over UCX, keep their own segments elsewhere.
 work=$(mktemp -d) && cd "$work" || exit 1  # not below the /dev/shm that goes out of sight now
 mount -t tmpfs -o size=64k tmpfs /dev/shm || exit 77
-export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo UCX_TLS=self,tcp UCX_NET_DEVICES=lo
 "$mpiexec" -n 4 "$program" --no-shared-memory || exit 1
 mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
 "$mpiexec" -n 8 "$memory" --sixty-files || exit 1
