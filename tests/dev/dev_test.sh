@@ -4,7 +4,9 @@
 # shellcheck disable=SC2016 # commands in single quotes are for the shell inside
 set -uo pipefail
 dev=$(readlink -f "$1")
-if [ "$(id -u)" != 0 ] || ! bwrap --dev-bind / / true 2>/dev/null; then exit 77; fi
+if [ "$(id -u)" != 0 ] || ! bwrap --dev-bind / / true 2>/dev/null; then
+  echo "not root, or bubblewrap may not make namespaces" && exit 77
+fi
 
 work=$(mktemp -d /var/tmp/forebay-dev-test.XXXXXX)
 outside=$(mktemp -d "$HOME/forebay-dev-test.XXXXXX") # a place that is not seen unless it is named
