@@ -155,6 +155,14 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 77;
   }
+#ifdef ROMIO_VERSION  // of MPICH and its kin
+  if (options.threads) {
+    if (world.rank == 0)
+      std::printf("ROMIO lets one thread at a time into MPI-IO: two in collective calls wait for ever\n");
+    MPI_Finalize();
+    return 77;
+  }
+#endif
   const bool verify = arguments.verify_ranks > 0;
   const int rank = world.rank;
   const std::string start = std::filesystem::current_path().string();
