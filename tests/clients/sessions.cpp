@@ -85,13 +85,12 @@ int main() {
     std::puts("MPI has no sessions here");
     return 77;
   }
-  // ROMIO may need MPI_Init.
   MPI_File file;
   int failed = MPI_File_open(comm, "sessions", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                              MPI_INFO_NULL, &file) != MPI_SUCCESS;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
   if (failed != 0) {
-    std::puts("MPI-IO does not work in MPI sessions here");
+    std::puts("MPI-IO does not work in MPI sessions here: ROMIO needs MPI_COMM_SELF");
     return 77;
   }
   MPI_File_close(&file);
