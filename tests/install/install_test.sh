@@ -136,7 +136,7 @@ if [ -e "$archive" ]; then
     runs pkg-config-static ./by-pc-static f.nc
     ${CC:-cc} -o by-pc-not-static static.o $(pkg-config --libs forebay-pnetcdf-static)
     runs pkg-config-static-without-the-word ./by-pc-not-static i.nc
-    # Without --wrap the linker takes nothing of it: nothing is told at run time, so the check in docs/attaching.md must tell.
+    # Without --wrap the linker takes nothing of it: nothing is told at run time, so the check in docs/pnetcdf.md must tell.
     ${CC:-cc} -o unwrapped static.o $(pkg-config --libs forebay-pnetcdf-static | sed 's/-Wl,--wrap=ncmpio_inq_driver//')
     inside() { grep -c '@(#) Forebay PnetCDF driver' "$1"; }
     [ "$(inside by-pc-static)" = 1 ] || { echo "FAIL the mark is not found" && exit 1; }
