@@ -4,15 +4,10 @@
 #ifndef FOREBAY_TCIO_H
 #define FOREBAY_TCIO_H
 
+#include <forebay/status.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h> /* SEEK_SET, SEEK_CUR, SEEK_END */
-
-#if defined(__GNUC__)
-#define FOREBAY_TCIO_API __attribute__((visibility("default")))
-#else
-#define FOREBAY_TCIO_API
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,34 +20,6 @@ extern "C" {
 typedef struct tcio_file_s* tcio_file;
 #define TCIO_FILE_NULL ((tcio_file)0)
 
-/** Flags of tcio_open: one of the first three, and any of the others. */
-enum {
-  TCIO_RDONLY = 1,
-  TCIO_WRONLY = 2,
-  TCIO_RDWR = 3,
-  TCIO_CREATE = 4, /**< made where it is not there */
-  TCIO_EXCL = 8,   /**< with TCIO_CREATE: an error where it is there */
-  TCIO_TRUNC = 16  /**< emptied; not with TCIO_RDONLY */
-};
-
-/** What every function returns; tcio_last_error says more. */
-enum {
-  TCIO_SUCCESS = 0,
-  TCIO_ERR_ARGUMENT, /**< a null pointer, a negative length or offset, flags that do not go together, … */
-  TCIO_ERR_FILE,     /**< not an open file */
-  TCIO_ERR_MODE,     /**< not opened for this */
-  TCIO_ERR_HINT,     /**< an unknown hint, or a value that does not fit */
-  TCIO_ERR_NO_FILE,  /**< no such file */
-  TCIO_ERR_ACCESS,   /**< permission denied */
-  TCIO_ERR_SPACE,    /**< no space left, or larger than a file can be */
-  TCIO_ERR_IO,       /**< any other failure of the file system */
-  TCIO_ERR_MEMORY,   /**< no memory, or no shared memory */
-  TCIO_ERR_MPI,      /**< MPI is not running, or a call of it failed */
-  TCIO_ERR_UNSUPPORTED,
-  TCIO_ERR_PEER,    /**< another rank failed, for a reason that is not known here */
-  TCIO_ERR_INTERNAL /**< a defect in Forebay */
-};
-
 /* "Collective" functions are called by all ranks of the file's communicator, in the same order; what one of
  * them cannot do, all of them return. All other functions need no other rank, and a failure is this rank's.
  */
@@ -61,13 +28,13 @@ enum {
  * Collective. The same path and flags on all ranks. `info` (or MPI_INFO_NULL) may hold hints. `*file` is
  * TCIO_FILE_NULL on failure.
  */
-FOREBAY_TCIO_API int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_file* file);
+FOREBAY_API int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_file* file);
 
 /**
  * Collective. Fills the reads that are pending, writes what is buffered, and closes, also where that fails:
  * what could not be written is lost then. `*file` becomes TCIO_FILE_NULL.
  */
-FOREBAY_TCIO_API int tcio_close(tcio_file* file);
+FOREBAY_API int tcio_close(tcio_file* file);
 
 /**
  * Writes `bytes` bytes at `offset`, or at the file pointer, which moves behind them. `data` may be used again
@@ -75,8 +42,8 @@ FOREBAY_TCIO_API int tcio_close(tcio_file* file);
  * written whatever ends this rank. On failure nothing of it was taken, but
  * where it reaches over several segments: those at its beginning may have been.
  */
-FOREBAY_TCIO_API int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes);
-FOREBAY_TCIO_API int tcio_write(tcio_file file, const void* data, int64_t bytes);
+FOREBAY_API int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes);
+FOREBAY_API int tcio_write(tcio_file file, const void* data, int64_t bytes);
 
 /**
  * Reads `bytes` bytes from `offset`, or from the file pointer, which moves behind them: lazily. `data` is
@@ -84,17 +51,17 @@ FOREBAY_TCIO_API int tcio_write(tcio_file file, const void* data, int64_t bytes)
  * tcio_close, and must stay until then. It gets what this rank wrote before this call and nothing that it
  * writes after it; zeros past the end of the file. A failure is returned by the call that fills.
  */
-FOREBAY_TCIO_API int tcio_read_at(tcio_file file, int64_t offset, void* data, int64_t bytes);
-FOREBAY_TCIO_API int tcio_read(tcio_file file, void* data, int64_t bytes);
+FOREBAY_API int tcio_read_at(tcio_file file, int64_t offset, void* data, int64_t bytes);
+FOREBAY_API int tcio_read(tcio_file file, void* data, int64_t bytes);
 
 /** Fills the reads that are pending on this rank. */
-FOREBAY_TCIO_API int tcio_fetch(tcio_file file);
+FOREBAY_API int tcio_fetch(tcio_file file);
 
 /** Collective: the same together, so that what the ranks read comes in few large reads; and what any rank
  * wrote before it is seen, as after tcio_flush, by every read since this rank's last tcio_fetch or collective
  * call. (In a file that is written, too, each of them is noted until then in 56 bytes, regular series once.)
  */
-FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
+FOREBAY_API int tcio_fetch_all(tcio_file file);
 
 /**
  * Collective. What any rank wrote is in the file, where any program sees it, and reads of any rank after this
@@ -102,27 +69,20 @@ FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
  * alone is not enough, and of two writes on different nodes the older one may win (forebay_check=order finds
  * such). After a failure what could not be written is kept for the next try.
  */
-FOREBAY_TCIO_API int tcio_flush(tcio_file file);
+FOREBAY_API int tcio_flush(tcio_file file);
 
 /** Collective: tcio_flush, and on stable storage as far as MPI_File_sync says. */
-FOREBAY_TCIO_API int tcio_sync(tcio_file file);
+FOREBAY_API int tcio_sync(tcio_file file);
 
 /** Moves the file pointer of this rank; `whence` as for lseek. It may lie behind the end of the file. */
-FOREBAY_TCIO_API int tcio_seek(tcio_file file, int64_t offset, int whence);
-FOREBAY_TCIO_API int tcio_tell(tcio_file file, int64_t* offset);
+FOREBAY_API int tcio_seek(tcio_file file, int64_t offset, int whence);
+FOREBAY_API int tcio_tell(tcio_file file, int64_t* offset);
 
 /** Size in bytes of the file with what this rank wrote; what others wrote counts after a flush. */
-FOREBAY_TCIO_API int tcio_size(tcio_file file, int64_t* bytes);
+FOREBAY_API int tcio_size(tcio_file file, int64_t* bytes);
 
 /** Collective: cuts the file there, or extends it with zeros. The same size on all ranks. */
-FOREBAY_TCIO_API int tcio_set_size(tcio_file file, int64_t bytes);
-
-/** What a code means; never NULL. */
-FOREBAY_TCIO_API const char* tcio_strerror(int code);
-
-/** What went wrong in the last call that failed in this thread: file, range, cause. Valid until the next
- * failure. */
-FOREBAY_TCIO_API const char* tcio_last_error(void);
+FOREBAY_API int tcio_set_size(tcio_file file, int64_t bytes);
 
 #ifdef __cplusplus
 }

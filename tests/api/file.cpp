@@ -39,16 +39,14 @@ int thrown(const std::function<void()>& body, const char* text = "") {
 }
 #define THROWS(code, ...) check(thrown(__VA_ARGS__) == (code), #code " " #__VA_ARGS__, __LINE__)
 
-constexpr int kNew = FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC;
+using forebay::Mode;
+constexpr Mode kNew = Mode::read_write | Mode::create | Mode::truncate;
 
-File open_file(const char* path, int flags,
+File open_file(const char* path, Mode mode,
                std::initializer_list<std::pair<const char*, const char*>> hints = {}) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  for (const auto& [key, value] : hints) MPI_Info_set(info, key, value);
-  File file(MPI_COMM_WORLD, path, flags, info);
-  MPI_Info_free(&info);
-  return file;
+  forebay::Hints set;
+  for (const auto& [key, value] : hints) set.set(key, value);
+  return File(MPI_COMM_WORLD, path, mode, set);
 }
 
 template <class T>
@@ -72,15 +70,15 @@ void spans(const char* mode) {
   File file = open_file("spans.dat", kNew, {{"forebay_mode", mode}, {"forebay_stripe_bytes", "4k"}});
   const std::vector<int> mine = numbers(static_cast<int>(rows * each), 1000 * rank);
   const Box box{16, {rows, columns}, {0, rank}, {rows, each}, {1, ranks}};
-  file.put_all(box, std::span(mine));
+  file.put_all(box, mine);
   std::vector<int> again(mine.size());
-  file.get_all(box, std::span(again));
+  file.get_all(box, again);
   CHECK(again == mine);
   // A line a rank behind it, turned round.
   const std::int64_t behind = 16 + rows * columns * 4;
   file.put({behind + 20 * rank}, std::span(mine).first(5), ByteOrder::big);
   std::vector<int> line(5);
-  file.get({behind + 20 * rank}, std::span(line), ByteOrder::big);
+  file.get({behind + 20 * rank}, line, ByteOrder::big);
   CHECK(std::equal(line.begin(), line.end(), mine.begin()));
   CHECK(file.size() >= behind + 20 * (rank + 1));
   // Part of one dimension, past the end: zeros.
@@ -137,8 +135,8 @@ void refused() {
   THROWS(FOREBAY_ERR_FILE, [&] { file.flush(); });
   THROWS(FOREBAY_ERR_FILE, [&] { file.close(); });
   THROWS(FOREBAY_ERR_NO_FILE, [] { open_file("no/such/folder", kNew); }, "no/such/folder");
-  THROWS(FOREBAY_ERR_ARGUMENT, [] { open_file("refused.dat", FOREBAY_CREATE); }, "FOREBAY_RDONLY");
-  File reading = open_file("refused.dat", FOREBAY_RDONLY);
+  THROWS(FOREBAY_ERR_ARGUMENT, [] { open_file("refused.dat", Mode::create); }, "FOREBAY_RDONLY");
+  File reading = open_file("refused.dat", Mode::read);
   THROWS(FOREBAY_ERR_MODE, [&] { reading.put_all({}, all); }, "only to be read");
   THROWS(FOREBAY_ERR_MODE, [&] { reading.set_size(0); });
 }

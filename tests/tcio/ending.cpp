@@ -79,12 +79,13 @@ int main(int argc, char** argv) {
   if (rank == 0) std::remove(kFile);
   MPI_Barrier(MPI_COMM_WORLD);
   tcio_file file = TCIO_FILE_NULL;
-  if (tcio_open(MPI_COMM_WORLD, kFile, TCIO_CREATE | TCIO_RDWR, MPI_INFO_NULL, &file) != TCIO_SUCCESS)
+  if (tcio_open(MPI_COMM_WORLD, kFile, FOREBAY_CREATE | FOREBAY_RDWR, MPI_INFO_NULL, &file) !=
+      FOREBAY_SUCCESS)
     return 2;
   for (int i = 0; i < kPieces; ++i) {
     const std::vector<char> piece(kPiece, value_of(rank, i));
     if (tcio_write_at(file, static_cast<std::int64_t>(i * ranks + rank) * kPiece, piece.data(), kPiece) !=
-        TCIO_SUCCESS)
+        FOREBAY_SUCCESS)
       return 2;
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -11,8 +11,8 @@
 static void done(int code, int* ierror) {
   if (ierror != NULL) {
     *ierror = code;
-  } else if (code != TCIO_SUCCESS) {
-    fprintf(stderr, "forebay: %s\n", tcio_last_error());
+  } else if (code != FOREBAY_SUCCESS) {
+    fprintf(stderr, "forebay: %s\n", forebay_last_error());
     int running = 0;
     MPI_Initialized(&running);
     if (running) MPI_Abort(MPI_COMM_WORLD, code);
@@ -52,55 +52,55 @@ static void* in_place(const CFI_cdesc_t* array) {
   return contiguous(array) ? array->base_addr : NULL;
 }
 
-FOREBAY_TCIO_API void forebay_tcio_f_open(MPI_Fint comm, const char* path, int flags, MPI_Fint info,
-                                          tcio_file* file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_open(MPI_Fint comm, const char* path, int flags, MPI_Fint info,
+                                     tcio_file* file, int* ierror) {
   done(tcio_open(MPI_Comm_f2c(comm), path, flags, MPI_Info_f2c(info), file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_close(tcio_file* file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_close(tcio_file* file, int* ierror) {
   done(tcio_close(file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_write(tcio_file file, const CFI_cdesc_t* data, int* ierror) {
+FOREBAY_API void forebay_tcio_f_write(tcio_file file, const CFI_cdesc_t* data, int* ierror) {
   void* copy;
   const void* from = packed(data, &copy);
   done(tcio_write(file, from, bytes_of(data)), ierror);
   free(copy);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_write_at(tcio_file file, int64_t offset, const CFI_cdesc_t* data,
-                                              int* ierror) {
+FOREBAY_API void forebay_tcio_f_write_at(tcio_file file, int64_t offset, const CFI_cdesc_t* data,
+                                         int* ierror) {
   void* copy;
   const void* from = packed(data, &copy);
   done(tcio_write_at(file, offset, from, bytes_of(data)), ierror);
   free(copy);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_read(tcio_file file, const CFI_cdesc_t* data, int* ierror) {
+FOREBAY_API void forebay_tcio_f_read(tcio_file file, const CFI_cdesc_t* data, int* ierror) {
   done(tcio_read(file, in_place(data), bytes_of(data)), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_read_at(tcio_file file, int64_t offset, const CFI_cdesc_t* data,
-                                             int* ierror) {
+FOREBAY_API void forebay_tcio_f_read_at(tcio_file file, int64_t offset, const CFI_cdesc_t* data,
+                                        int* ierror) {
   done(tcio_read_at(file, offset, in_place(data), bytes_of(data)), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_fetch(tcio_file file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_fetch(tcio_file file, int* ierror) {
   done(tcio_fetch(file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_fetch_all(tcio_file file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_fetch_all(tcio_file file, int* ierror) {
   done(tcio_fetch_all(file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_flush(tcio_file file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_flush(tcio_file file, int* ierror) {
   done(tcio_flush(file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_sync(tcio_file file, int* ierror) {
+FOREBAY_API void forebay_tcio_f_sync(tcio_file file, int* ierror) {
   done(tcio_sync(file), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_seek(tcio_file file, int64_t offset, int whence, int* ierror) {
+FOREBAY_API void forebay_tcio_f_seek(tcio_file file, int64_t offset, int whence, int* ierror) {
   static const int as_in_c[] = {SEEK_SET, SEEK_CUR, SEEK_END};
   done(tcio_seek(file, offset, whence >= 0 && whence < 3 ? as_in_c[whence] : -1), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_tell(tcio_file file, int64_t* offset, int* ierror) {
+FOREBAY_API void forebay_tcio_f_tell(tcio_file file, int64_t* offset, int* ierror) {
   done(tcio_tell(file, offset), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_size(tcio_file file, int64_t* bytes, int* ierror) {
+FOREBAY_API void forebay_tcio_f_size(tcio_file file, int64_t* bytes, int* ierror) {
   done(tcio_size(file, bytes), ierror);
 }
-FOREBAY_TCIO_API void forebay_tcio_f_set_size(tcio_file file, int64_t bytes, int* ierror) {
+FOREBAY_API void forebay_tcio_f_set_size(tcio_file file, int64_t bytes, int* ierror) {
   done(tcio_set_size(file, bytes), ierror);
 }

@@ -16,16 +16,16 @@ module forebay_tcio
   end type tcio_file
   type(tcio_file), parameter, public :: tcio_file_null = tcio_file(c_null_ptr)
 
-  integer, parameter, public :: tcio_rdonly = 1, tcio_wronly = 2, tcio_rdwr = 3, tcio_create = 4, tcio_excl = 8, &
-                                tcio_trunc = 16
+  integer, parameter, public :: forebay_rdonly = 1, forebay_wronly = 2, forebay_rdwr = 3, forebay_create = 4, forebay_excl = 8, &
+                                forebay_trunc = 16
   integer, parameter, public :: tcio_seek_set = 0, tcio_seek_cur = 1, tcio_seek_end = 2
-  integer, parameter, public :: tcio_success = 0, tcio_err_argument = 1, tcio_err_file = 2, tcio_err_mode = 3, &
-                                tcio_err_hint = 4, tcio_err_no_file = 5, tcio_err_access = 6, tcio_err_space = 7, &
-                                tcio_err_io = 8, tcio_err_memory = 9, tcio_err_mpi = 10, tcio_err_unsupported = 11, &
-                                tcio_err_peer = 12, tcio_err_internal = 13
+  integer, parameter, public :: forebay_success = 0, forebay_err_argument = 1, forebay_err_file = 2, forebay_err_mode = 3, &
+                                forebay_err_hint = 4, forebay_err_no_file = 5, forebay_err_access = 6, forebay_err_space = 7, &
+                                forebay_err_io = 8, forebay_err_memory = 9, forebay_err_mpi = 10, forebay_err_unsupported = 11, &
+                                forebay_err_peer = 12, forebay_err_internal = 13
 
   public :: tcio_open, tcio_close, tcio_write, tcio_write_at, tcio_read, tcio_read_at, tcio_fetch, tcio_fetch_all, &
-            tcio_flush, tcio_sync, tcio_seek, tcio_tell, tcio_size, tcio_set_size, tcio_strerror, tcio_last_error
+            tcio_flush, tcio_sync, tcio_seek, tcio_tell, tcio_size, tcio_set_size, forebay_strerror, forebay_last_error
 
   ! tcio_open(comm, path, flags, info, file, ierror), with the handles of mpi_f08 or of mpi.
   interface tcio_open
@@ -131,13 +131,13 @@ module forebay_tcio
       integer(c_int), intent(out), optional :: ierror
     end subroutine tcio_set_size
 
-    function strerror_in_c(code) bind(c, name="tcio_strerror") result(text)
+    function strerror_in_c(code) bind(c, name="forebay_strerror") result(text)
       import :: c_int, c_ptr
       integer(c_int), value :: code
       type(c_ptr) :: text
     end function strerror_in_c
 
-    function last_error_in_c() bind(c, name="tcio_last_error") result(text)
+    function last_error_in_c() bind(c, name="forebay_last_error") result(text)
       import :: c_ptr
       type(c_ptr) :: text
     end function last_error_in_c
@@ -173,17 +173,17 @@ contains
   end subroutine open_integer
 
   ! What a code means.
-  function tcio_strerror(code) result(text)
+  function forebay_strerror(code) result(text)
     integer, intent(in) :: code
     character(len=:), allocatable :: text
     text = text_of(strerror_in_c(code))
-  end function tcio_strerror
+  end function forebay_strerror
 
   ! What went wrong in the last call that failed: file, range, cause.
-  function tcio_last_error() result(text)
+  function forebay_last_error() result(text)
     character(len=:), allocatable :: text
     text = text_of(last_error_in_c())
-  end function tcio_last_error
+  end function forebay_last_error
 
   function text_of(from) result(text)
     type(c_ptr), intent(in) :: from

@@ -9,7 +9,7 @@ program p
   call get_command_argument(1, path)
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call tcio_open(MPI_COMM_WORLD, path, ior(tcio_create, tcio_rdwr), MPI_INFO_NULL, file)
+  call tcio_open(MPI_COMM_WORLD, path, ior(forebay_create, forebay_rdwr), MPI_INFO_NULL, file)
   call tcio_write_at(file, 4_int64*rank, rank)
   call tcio_close(file)
   call MPI_Finalize()
