@@ -162,6 +162,7 @@ class Requests {
     std::shared_ptr<const void> keeps{};  // alive, what memory belongs to
     std::unique_ptr<Stager> stager{};
     std::string refused{};
+    bool first = false;  // of those that one iput or iget noted
     // of a call
     std::exception_ptr thrown{};
     forebay_stage stage{};
@@ -280,6 +281,7 @@ class Requests {
   }
   /// Adds those of `other`, which has none then.
   void take_over(Requests&& other) {
+    if (!other.parts_.empty()) other.parts_.front().first = true;
     for (Part& part : other.parts_) parts_.push_back(std::move(part));
     other.parts_.clear();
     staging_bytes_ = std::max(staging_bytes_, other.staging_bytes_);
@@ -653,7 +655,11 @@ class File {
   void hand_over(Requests& requests, int (*note)(forebay_file, const forebay_request*, std::int64_t)) {
     try {
       const std::vector<forebay_request> list = requests.begin_call();
-      (void)note(file_, list.data(), static_cast<std::int64_t>(list.size()));
+      for (std::size_t begin = 0, end = 1; end <= list.size(); ++end) {
+        if (end < list.size() && !requests.parts_[end].first) continue;
+        (void)note(file_, list.data() + begin, static_cast<std::int64_t>(end - begin));
+        begin = end;
+      }
     } catch (const std::bad_alloc&) {
       forebay_request none{};
       none.size = sizeof none;

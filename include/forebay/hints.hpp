@@ -39,7 +39,8 @@ class Info {
 };
 
 /** Hints of a file, set one after the other: `Hints().mode(Gather::commit).memory_bytes(1 << 30)`. Sizes are
- * bytes. Values are checked where the file is opened. Needs no MPI before info(). */
+ * bytes. A value that does not fit is left out where the file is opened, with a warning. Needs no MPI before
+ * info(). */
 class Hints {
  public:
   /** When bytes must be in the file. */
