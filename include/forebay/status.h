@@ -29,18 +29,18 @@ enum forebay_flag {
  * happened. */
 enum forebay_code {
   FOREBAY_SUCCESS = 0,
-  FOREBAY_ERR_ARGUMENT = 1, /**< a null pointer, a negative length, a selection that does not fit, … */
-  FOREBAY_ERR_FILE = 2,     /**< not an open file */
-  FOREBAY_ERR_MODE = 3,     /**< not opened for this */
-  FOREBAY_ERR_HINT = 4,     /**< an unknown hint, or a value that does not fit */
-  FOREBAY_ERR_NO_FILE = 5,  /**< no such file */
-  FOREBAY_ERR_ACCESS = 6,   /**< permission denied */
-  FOREBAY_ERR_SPACE = 7,    /**< no space left, or larger than a file can be */
-  FOREBAY_ERR_IO = 8,       /**< any other failure of the file system */
-  FOREBAY_ERR_MEMORY = 9,   /**< no memory, or no shared memory */
-  FOREBAY_ERR_MPI = 10,     /**< MPI is not running, or a call of it failed */
+  FOREBAY_ERR_ARGUMENT = 1,     /**< a null pointer, a negative length, a selection that does not fit, … */
+  FOREBAY_ERR_FILE = 2,         /**< not an open file */
+  FOREBAY_ERR_MODE = 3,         /**< not opened for this */
+  FOREBAY_ERR_HINT = 4,         /**< an unknown hint, or a value that does not fit */
+  FOREBAY_ERR_NO_FILE = 5,      /**< no such file */
+  FOREBAY_ERR_ACCESS = 6,       /**< permission denied */
+  FOREBAY_ERR_SPACE = 7,        /**< no space left, or larger than a file can be */
+  FOREBAY_ERR_IO = 8,           /**< any other failure of the file system */
+  FOREBAY_ERR_MEMORY = 9,       /**< no memory, or no shared memory */
+  FOREBAY_ERR_MPI = 10,         /**< MPI is not running, or a call of it failed */
   FOREBAY_ERR_UNSUPPORTED = 11, /**< the file system or MPI cannot do this */
-  FOREBAY_ERR_PEER = 12,     /**< another rank failed, for a reason that is not known here, or in a callback */
+  FOREBAY_ERR_PEER = 12, /**< another rank failed, for a reason that is not known here, or in a callback */
   FOREBAY_ERR_INTERNAL = 13, /**< a defect in Forebay */
   FOREBAY_ERR_CALLBACK = 14  /**< a callback of this rank returned something else than 0 */
 };

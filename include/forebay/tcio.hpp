@@ -4,9 +4,9 @@
 #ifndef FOREBAY_TCIO_HPP
 #define FOREBAY_TCIO_HPP
 
+#include <forebay/tcio.h>
 #include <forebay/hints.hpp>
 #include <forebay/status.hpp>
-#include <forebay/tcio.h>
 
 #include <cstdint>
 #include <exception>
@@ -68,8 +68,8 @@ class Tcio {
   void write(const R& data) {
     detail::check(tcio_write(file_, std::ranges::data(data), bytes(data)));
   }
-  /** Reads all elements from byte `offset`, lazily: `data` is filled at the latest by fetch, fetch_all, flush,
-   * sync, set_size or close, and must stay until then. */
+  /** Reads all elements from byte `offset`, lazily: `data` is filled at the latest by fetch, fetch_all,
+   * flush, sync, set_size or close, and must stay until then. */
   template <FillableElements R>
     requires std::ranges::borrowed_range<R>
   void read_at(std::int64_t offset, R&& data) {

@@ -149,13 +149,12 @@ void lists() {
   const std::int64_t far = std::int64_t{1} << 59;
   std::vector<double> data(6, 1.0 + rank);
   using List = std::vector<std::int64_t>;
-  const auto refused = [&](const char* why, const List& offsets, const List& lengths, std::int64_t offset = 0) {
+  const auto refused = [&](const char* why, const List& offsets, const List& lengths,
+                           std::int64_t offset = 0) {
     const List good{0, 3}, lengths_of_good{1, 5};
     THROWS(
         FOREBAY_ERR_ARGUMENT,
-        [&] {
-          file.put_all(last ? Pieces{offsets, lengths, offset} : Pieces{good, lengths_of_good}, data);
-        },
+        [&] { file.put_all(last ? Pieces{offsets, lengths, offset} : Pieces{good, lengths_of_good}, data); },
         why);
     if (last) THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.get({offsets, lengths, offset}, data); }, why);
   };

@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   forebay_file file = FOREBAY_FILE_NULL;
-  CHECK(forebay_open(MPI_COMM_WORLD, "plain.dat", FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC, MPI_INFO_NULL,
-                     &file) == FOREBAY_SUCCESS);
+  CHECK(forebay_open(MPI_COMM_WORLD, "plain.dat", FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC,
+                     MPI_INFO_NULL, &file) == FOREBAY_SUCCESS);
 
   /* A column of a matrix; a list behind it; both in one call. */
   int32_t column[10], list[10], staged[10], got[10];
@@ -41,16 +41,37 @@ int main(int argc, char** argv) {
   int64_t one_each[10];
   for (int i = 0; i < 10; ++i) one_each[i] = (int64_t)i * ranks + rank;
   int32_t slots[6];
-  const forebay_stage stage = {.size = sizeof stage, .context = staged, .begin = begin, .finish = finish,
-                               .memory = slots, .slot_bytes = 12, .slots = 2};
+  const forebay_stage stage = {.size = sizeof stage,
+                               .context = staged,
+                               .begin = begin,
+                               .finish = finish,
+                               .memory = slots,
+                               .slot_bytes = 12,
+                               .slots = 2};
   const int64_t behind = 40 * ranks, far = behind + 48 * ranks;
-  forebay_request puts[3] = {
-      {.size = sizeof *puts, .element_bytes = 4, .ndims = 2, .shape = shape, .start = start, .count = count,
-       .memory = column},
-      {.size = sizeof *puts, .offset = behind, .element_bytes = 4, .ndims = FOREBAY_PIECES, .swap = 1, .pieces = 3,
-       .offsets = offsets, .lengths = lengths, .memory = list},
-      {.size = sizeof *puts, .offset = far, .element_bytes = 4, .ndims = FOREBAY_PIECES, .pieces = 10,
-       .offsets = one_each, .stage = &stage}};
+  forebay_request puts[3] = {{.size = sizeof *puts,
+                              .element_bytes = 4,
+                              .ndims = 2,
+                              .shape = shape,
+                              .start = start,
+                              .count = count,
+                              .memory = column},
+                             {.size = sizeof *puts,
+                              .offset = behind,
+                              .element_bytes = 4,
+                              .ndims = FOREBAY_PIECES,
+                              .swap = 1,
+                              .pieces = 3,
+                              .offsets = offsets,
+                              .lengths = lengths,
+                              .memory = list},
+                             {.size = sizeof *puts,
+                              .offset = far,
+                              .element_bytes = 4,
+                              .ndims = FOREBAY_PIECES,
+                              .pieces = 10,
+                              .offsets = one_each,
+                              .stage = &stage}};
   CHECK(forebay_put_all(file, puts, 2) == FOREBAY_SUCCESS);
   CHECK(forebay_iput(file, puts + 2, 1) == FOREBAY_SUCCESS);
   forebay_request get = puts[1];
@@ -62,9 +83,11 @@ int main(int argc, char** argv) {
   CHECK(memcmp(got, list, sizeof got) == 0);
   puts[1].lengths = offsets;
   puts[1].pieces = -1;
-  CHECK(forebay_put(file, puts, 2) == FOREBAY_ERR_ARGUMENT && strstr(forebay_last_error(), "-1 pieces") != NULL);
+  CHECK(forebay_put(file, puts, 2) == FOREBAY_ERR_ARGUMENT &&
+        strstr(forebay_last_error(), "-1 pieces") != NULL);
   puts[1].pieces = 1, puts[1].offsets = NULL;
-  CHECK(forebay_iput(file, puts, 2) == FOREBAY_ERR_ARGUMENT && strstr(forebay_last_error(), "request 1") != NULL);
+  CHECK(forebay_iput(file, puts, 2) == FOREBAY_ERR_ARGUMENT &&
+        strstr(forebay_last_error(), "request 1") != NULL);
   CHECK(forebay_wait(file) == FOREBAY_ERR_ARGUMENT && forebay_wait(file) == FOREBAY_SUCCESS);
   int64_t bytes = 0;
   CHECK(forebay_flush(file) == FOREBAY_SUCCESS && forebay_size(file, &bytes) == FOREBAY_SUCCESS);

@@ -65,11 +65,16 @@ class Program {
  public:
   Program(unsigned seed, int phases) : seed_(seed), phases_(phases), dice_(seed) {
     static const std::vector<std::string> modes{"", "", "mode=strict;", "mode=commit;", "enable=off;"};
-    static const std::vector<std::string> segments{
-        "", "segment_bytes=512;", "segment_bytes=4k;segments=1;", "stripe_bytes=4k;pool_bytes=64k;"};
+    static const std::vector<std::string> segments{"", "segment_bytes=512;", "segment_bytes=4k;segments=1;",
+                                                   "stripe_bytes=4k;pool_bytes=64k;"};
     static const std::vector<std::string> nodes{"", "", "ranks_per_node=1;", "ranks_per_node=2;"};
-    static const std::vector<std::string> others{
-        "", "", "storage=mpiio;", "storage=posix;", "bypass_bytes=512;", "memory_bytes=64k;", "commit_seconds=0;"};
+    static const std::vector<std::string> others{"",
+                                                 "",
+                                                 "storage=mpiio;",
+                                                 "storage=posix;",
+                                                 "bypass_bytes=512;",
+                                                 "memory_bytes=64k;",
+                                                 "commit_seconds=0;"};
     hints_ = dice_.pick(modes) + dice_.pick(segments) + dice_.pick(nodes) + dice_.pick(others);
     width_ = 24 * dice_.between(1, dice_.one_in(3) ? 200 : 20);
     rows_ = dice_.between(1, dice_.one_in(3) ? 300 : 30) * ranks;
@@ -145,8 +150,10 @@ class Program {
       if (ascending) {  // none over another
         std::sort(r.offsets.begin(), r.offsets.end());
         for (std::size_t i = 0; i + 1 < r.offsets.size(); ++i)
-          r.lengths[i] = std::min({r.lengths[i], r.offsets[i + 1] - r.offsets[i], columns - r.offsets[i] % columns});
-        if (!r.lengths.empty()) r.lengths.back() = std::min(r.lengths.back(), columns - r.offsets.back() % columns);
+          r.lengths[i] =
+              std::min({r.lengths[i], r.offsets[i + 1] - r.offsets[i], columns - r.offsets[i] % columns});
+        if (!r.lengths.empty())
+          r.lengths.back() = std::min(r.lengths.back(), columns - r.offsets.back() % columns);
         if (r.without_lengths) {
           r.offsets.erase(std::unique(r.offsets.begin(), r.offsets.end()), r.offsets.end());
           r.lengths.assign(r.offsets.size(), 1);
@@ -217,7 +224,8 @@ class Program {
     constexpr bool put = std::is_same_v<List, forebay::Puts>;
     forebay::Place place =
         r.list ? forebay::Place(forebay::Pieces{
-                     r.offsets, r.without_lengths ? std::span<const int64_t>() : std::span<const int64_t>(r.lengths),
+                     r.offsets,
+                     r.without_lengths ? std::span<const int64_t>() : std::span<const int64_t>(r.lengths),
                      r.offset})
                : forebay::Place(forebay::Box{r.offset, r.shape, r.start, r.count, r.stride});
     const std::vector<int64_t> extents =

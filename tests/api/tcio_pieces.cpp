@@ -54,6 +54,7 @@ void run(int rank, int ranks, forebay::Gather gather) {
       const auto& one = got[static_cast<std::size_t>(i)];
       CHECK(one[0] == i && one[1] == other && std::memcmp(&one[2], "end\n", 4) == 0);
     }
+    file.seek(5);
     file.seek(-12, Tcio::From::end);
     std::array<int, 2> last{};
     file.read(last);

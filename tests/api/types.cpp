@@ -19,13 +19,16 @@ using forebay::Tcio;
 template <class T>
 concept PutsBox = requires(File file, Box box, T&& memory) { file.put_all(box, std::forward<T>(memory)); };
 template <class T>
-concept PutsLater = requires(File file, Pieces list, T&& memory) { file.iput(list, std::forward<T>(memory)); };
+concept PutsLater =
+    requires(File file, Pieces list, T&& memory) { file.iput(list, std::forward<T>(memory)); };
 template <class T>
 concept GetsBox = requires(File file, Box box, T&& memory) { file.get_all(box, std::forward<T>(memory)); };
 template <class T>
-concept GetsLater = requires(File file, Pieces list, T&& memory) { file.iget(list, std::forward<T>(memory)); };
+concept GetsLater =
+    requires(File file, Pieces list, T&& memory) { file.iget(list, std::forward<T>(memory)); };
 template <class T>
-concept AddsPut = requires(forebay::Puts puts, Box box, T&& memory) { puts.add(box, std::forward<T>(memory)); };
+concept AddsPut =
+    requires(forebay::Puts puts, Box box, T&& memory) { puts.add(box, std::forward<T>(memory)); };
 template <class T>
 concept TcioWrites = requires(Tcio file, T&& memory) { file.write_at(0, std::forward<T>(memory)); };
 template <class T>
@@ -44,8 +47,8 @@ static_assert(GetsBox<Vector&> && !GetsBox<Vector> && !GetsBox<const Vector&> &&
 static_assert(GetsLater<Vector&> && !GetsLater<Vector> && !GetsLater<const Vector&>);
 static_assert(TcioWrites<Vector> && TcioReads<Vector&> && !TcioReads<Vector> && !TcioReads<const Vector&>);
 // Elements that follow each other and are their bytes.
-static_assert(!PutsBox<std::vector<std::string>&> && !PutsBox<std::list<int>&> && !PutsBox<std::vector<bool>&> &&
-              !PutsBox<double> && !PutsBox<const double*>);
+static_assert(!PutsBox<std::vector<std::string>&> && !PutsBox<std::list<int>&> &&
+              !PutsBox<std::vector<bool>&> && !PutsBox<double> && !PutsBox<const double*>);
 // Modes are no numbers.
 static_assert(!std::is_constructible_v<File, MPI_Comm, const char*, int> &&
               std::is_constructible_v<File, MPI_Comm, const char*, forebay::Mode> &&
@@ -104,11 +107,11 @@ void check_setter(const char* hint, const std::string& words, Set&& set) {
 template <class H>
 void check_all() {
   const std::string tests = "For tests:";
-#define SETTING(type, member, value, ranks, reads, hint, values, meaning)                         \
-  if constexpr (requires(H hints, type v) { hints.member(v); }) {                                 \
-    check_setter<type>(hint, values, [](H& hints, type v) { hints.member(v); });                  \
-  } else if (std::string(meaning).compare(0, tests.size(), tests) != 0) {                         \
-    fail(std::string(hint) + " has no setter: forebay::Hints needs " #member "()");               \
+#define SETTING(type, member, value, ranks, reads, hint, values, meaning)           \
+  if constexpr (requires(H hints, type v) { hints.member(v); }) {                   \
+    check_setter<type>(hint, values, [](H& hints, type v) { hints.member(v); });    \
+  } else if (std::string(meaning).compare(0, tests.size(), tests) != 0) {           \
+    fail(std::string(hint) + " has no setter: forebay::Hints needs " #member "()"); \
   }
 #include "base/settings.def"
 }

@@ -1,8 +1,8 @@
-! The module forebay_tcio: kinds and ranks of arrays, sections, both kinds of MPI's handles, and its errors.
+! TCIO of the module forebay: kinds and ranks of arrays, sections, both kinds of MPI's handles, and its errors.
 program fortran
   use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
   use mpi_f08
-  use forebay_tcio
+  use forebay
   implicit none
   integer, parameter :: n = 1000
   type(tcio_file) :: file

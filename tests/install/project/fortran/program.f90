@@ -1,7 +1,7 @@
 program p
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08
-  use forebay_tcio
+  use forebay
   implicit none
   type(tcio_file) :: file
   character(len=1000) :: path
