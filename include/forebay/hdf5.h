@@ -1,7 +1,6 @@
-/* The public face of Forebay's HDF5 virtual file driver: how a program picks it, and how it is configured.
- *
- * A program that cannot be changed needs none of this: HDF5_DRIVER=forebay with HDF5_PLUGIN_PATH, or `forebay
- * run`. */
+/** @file
+ * Forebay's HDF5 virtual file driver in C: how a program selects it, and how it is configured. A program that
+ * cannot be changed needs none of this: HDF5_DRIVER=forebay with HDF5_PLUGIN_PATH, or `forebay run`. */
 #ifndef FOREBAY_HDF5_H
 #define FOREBAY_HDF5_H
 
@@ -22,7 +21,9 @@ extern "C" {
  * used. */
 #define H5FD_FOREBAY (H5FD_forebay_init())
 
+/** H5FD_forebay_config_t.magic */
 #define H5FD_FOREBAY_CONFIG_MAGIC 0x46624859u
+/** H5FD_forebay_config_t.version */
 #define H5FD_FOREBAY_CONFIG_VERSION 1u
 /** Room for hints, the closing zero included. */
 #define H5FD_FOREBAY_HINTS_SIZE 2048
@@ -40,6 +41,7 @@ typedef struct H5FD_forebay_config_t {
                                           may be empty */
 } H5FD_forebay_config_t;
 
+/** No hints. */
 #define H5FD_FOREBAY_CONFIG_INIT \
   {H5FD_FOREBAY_CONFIG_MAGIC, H5FD_FOREBAY_CONFIG_VERSION, (uint32_t)sizeof(H5FD_forebay_config_t), 0u, {0}}
 

@@ -1,5 +1,6 @@
 /* Forebay's own file in C: a box, a list, staging, and what is pending, and the file by fread. */
 #include <forebay/file.h>
+#include <forebay/version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  CHECK(strcmp(forebay_version(), FOREBAY_VERSION) == 0);
   forebay_file file = FOREBAY_FILE_NULL;
   CHECK(forebay_open(MPI_COMM_WORLD, "plain.dat", FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC,
                      MPI_INFO_NULL, &file) == FOREBAY_SUCCESS);
