@@ -310,6 +310,7 @@ void play(Dice& dice) {
 using Play = void (*)(Dice&);
 std::vector<Play> converted_views();
 std::vector<Play> views_of_ranks();
+void views_by_members();
 
 using Right = Kokkos::LayoutRight;
 using Left = Kokkos::LayoutLeft;

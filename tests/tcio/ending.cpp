@@ -58,12 +58,13 @@ class Aborting final : public forebay::Stager {
 };
 
 void abort_in_a_put() {
-  forebay::File file(MPI_COMM_SELF, "other.dat", FOREBAY_RDWR | FOREBAY_CREATE);
+  forebay::File file(MPI_COMM_SELF, "other.dat", forebay::Mode::read_write | forebay::Mode::create);
   const std::vector<double> older(3, 1);  // in the segment that the next put is in the middle of
-  file.put({.offset = 2048}, std::span(older));
+  file.put({.offset = 2048}, older);
   forebay::Puts puts;
   puts.staging_bytes(2048);
-  puts.add({.shape = {8192}, .count = {4096}, .stride = {2}}, 8, {4096}, std::make_unique<Aborting>());
+  const forebay::Box box{.shape = {8192}, .count = {4096}, .stride = {2}};
+  puts.add(box, 8, {4096}, std::make_unique<Aborting>());
   file.put(puts);
 }
 
