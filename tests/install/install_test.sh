@@ -71,8 +71,8 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<double> values(5, 1.5);
-  forebay::File file(MPI_COMM_WORLD, argv[1], FOREBAY_RDWR | FOREBAY_CREATE);
-  file.put({.offset = rank * 40}, std::span(values));
+  forebay::File file(MPI_COMM_WORLD, argv[1], forebay::Mode::read_write | forebay::Mode::create);
+  file.put({.offset = rank * 40}, values);
   file.close();
   MPI_Finalize();
 }

@@ -1,8 +1,7 @@
-// The C functions of forebay/core.h.
-#include "forebay/core.h"
+// The C functions of forebay/file.h.
+#include "forebay/file.h"
 
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -10,7 +9,6 @@
 #include "api/errors.hpp"
 #include "api/handle.hpp"
 #include "api/open.hpp"
-#include "forebay/tcio.h"
 #include "mpi/handles.hpp"
 
 namespace tcio = forebay::tcio;
@@ -21,15 +19,11 @@ using forebay::api::Requests;
 using forebay::tcio::guarded;
 using forebay::tcio::together;
 
-static_assert(int{FOREBAY_RDONLY} == int{TCIO_RDONLY} && int{FOREBAY_WRONLY} == int{TCIO_WRONLY} &&
-              int{FOREBAY_RDWR} == int{TCIO_RDWR} && int{FOREBAY_CREATE} == int{TCIO_CREATE} &&
-              int{FOREBAY_EXCL} == int{TCIO_EXCL} && int{FOREBAY_TRUNC} == int{TCIO_TRUNC});
-
 struct forebay_file_s : tcio::HandleOf<BoxFile> {};
 
 namespace {
 
-constexpr tcio::Opener kForebay{"forebay_open", "FOREBAY_", "forebay", "Forebay's own file", false};
+constexpr tcio::Opener kForebay{"forebay_open", "forebay", "Forebay's own file", false};
 
 // What stands before every call with a list. Files are opened one way on all ranks, so all leave here or
 // none.
@@ -41,39 +35,50 @@ int refused(forebay_file handle, const char* function, Requests::Kind kind) {
   return tcio::wrong_mode(file, function, kind == Requests::Kind::put ? "read" : "written");
 }
 
-// What a rank cannot make of its arguments; memory that lacks, too, since the others wait.
-Status add(Requests& list, const forebay_request* requests, int64_t count, const std::string& what) {
-  try {
-    return list.add(requests, count, what);
-  } catch (const std::bad_alloc&) {
-    return {Code::no_memory, what + ": no memory for the list"};
-  }
+// Runs body(callbacks), which sets that where a callback of this rank's failed.
+template <class Body>
+int minding_callbacks(Body&& body) {
+  bool callbacks = false;
+  const int code = body(callbacks);
+  return callbacks && code != FOREBAY_SUCCESS ? FOREBAY_ERR_CALLBACK : code;
 }
 
 int alone(forebay_file handle, const char* function, Requests::Kind kind, const forebay_request* requests,
           int64_t count, Status (BoxFile::*body)(Requests&, bool&)) {
   if (const int code = refused(handle, function, kind); code != FOREBAY_SUCCESS) return code;
-  bool callbacks = false;
-  const int code = guarded([&]() -> Status {
-    Requests list(kind);
-    Status status = add(list, requests, count, tcio::naming(*handle->file, function));
-    return status.ok() ? ((*handle->file).*body)(list, callbacks) : status;
+  return minding_callbacks([&](bool& callbacks) {
+    return guarded([&]() -> Status {
+      Requests list(kind);
+      Status status = list.add(requests, count, tcio::naming(*handle->file, function));
+      return status.ok() ? ((*handle->file).*body)(list, callbacks) : status;
+    });
   });
-  return callbacks ? FOREBAY_ERR_CALLBACK : code;
 }
 
 int with_all(forebay_file handle, const char* function, Requests::Kind kind, const forebay_request* requests,
              int64_t count, Status (BoxFile::*body)(Requests&, Status, bool&)) {
   if (const int code = refused(handle, function, kind); code != FOREBAY_SUCCESS) return code;
   if (!forebay::mpi::alive()) return tcio::no_mpi(function);
-  bool callbacks = false;
-  const int code = guarded([&]() -> Status {
-    Requests list(kind);
-    Status mine = add(list, requests, count, tcio::naming(*handle->file, function));
-    if (mine.code() == Code::no_memory) list = Requests(kind);
-    return ((*handle->file).*body)(list, std::move(mine), callbacks);
+  return minding_callbacks([&](bool& callbacks) {
+    return guarded([&]() -> Status {
+      Requests list(kind);
+      Status mine = list.add(requests, count, tcio::naming(*handle->file, function));
+      return ((*handle->file).*body)(list, std::move(mine), callbacks);
+    });
   });
-  return callbacks ? FOREBAY_ERR_CALLBACK : code;
+}
+
+int note(forebay_file handle, const char* function, Requests::Kind kind, const forebay_request* requests,
+         int64_t count) {
+  if (const int code = refused(handle, function, kind); code != FOREBAY_SUCCESS) return code;
+  return guarded(
+      [&] { return handle->file->note(kind, requests, count, tcio::naming(*handle->file, function)); });
+}
+
+int all_meet(forebay_file handle, const char* function, Status (BoxFile::*body)(bool&)) {
+  return minding_callbacks([&](bool& callbacks) {
+    return together(handle, function, [&](BoxFile& file) { return (file.*body)(callbacks); });
+  });
 }
 
 }  // namespace
@@ -90,7 +95,9 @@ int forebay_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, fore
 }
 
 int forebay_close(forebay_file* file) {
-  return tcio::close(file, "forebay_close");
+  return minding_callbacks([&](bool& callbacks) {
+    return tcio::close(file, "forebay_close", [&](BoxFile& f) { return f.close(callbacks); });
+  });
 }
 
 int forebay_put_all(forebay_file file, const forebay_request* requests, int64_t count) {
@@ -109,12 +116,30 @@ int forebay_get(forebay_file file, const forebay_request* requests, int64_t coun
   return alone(file, "forebay_get", Requests::Kind::get, requests, count, &BoxFile::get);
 }
 
+int forebay_iput(forebay_file file, const forebay_request* requests, int64_t count) {
+  return note(file, "forebay_iput", Requests::Kind::put, requests, count);
+}
+
+int forebay_iget(forebay_file file, const forebay_request* requests, int64_t count) {
+  return note(file, "forebay_iget", Requests::Kind::get, requests, count);
+}
+
+int forebay_wait_all(forebay_file file) {
+  return all_meet(file, "forebay_wait_all", &BoxFile::wait_all);
+}
+
+int forebay_wait(forebay_file file) {
+  if (!is_open(file)) return not_open(file, "forebay_wait");
+  return minding_callbacks(
+      [&](bool& callbacks) { return guarded([&] { return file->file->wait(callbacks); }); });
+}
+
 int forebay_flush(forebay_file file) {
-  return together(file, "forebay_flush", [](BoxFile& f) { return f.flush(); });
+  return all_meet(file, "forebay_flush", &BoxFile::flush);
 }
 
 int forebay_sync(forebay_file file) {
-  return together(file, "forebay_sync", [](BoxFile& f) { return f.sync(); });
+  return all_meet(file, "forebay_sync", &BoxFile::sync);
 }
 
 int forebay_size(forebay_file file, int64_t* bytes) {
@@ -122,7 +147,11 @@ int forebay_size(forebay_file file, int64_t* bytes) {
 }
 
 int forebay_set_size(forebay_file file, int64_t bytes) {
-  return tcio::set_size(file, "forebay_set_size", bytes);
+  return minding_callbacks([&](bool& callbacks) {
+    return tcio::set_size(file, "forebay_set_size", bytes, [&](BoxFile& f, Status mine) {
+      return f.set_size(bytes, std::move(mine), callbacks);
+    });
+  });
 }
 
 }  // extern "C"
