@@ -30,7 +30,10 @@ prepare_root() {
 once() {
   exec 9>"$cache/lock"
   until flock -w 15 9; do show "another ./dev is preparing the root; waiting for it"; done
-  [ -d "$root" ] || "$1"
+  if [ ! -d "$root" ]; then
+    rm -rf --one-file-system "$cache"/root-*.tmp # half-made ones; we hold the lock, so nobody is at work on them
+    "$1"
+  fi
   exec 9>&-
 }
 
@@ -50,7 +53,6 @@ make_apps_root() {
 }
 
 make_root() {
-  rm -rf --one-file-system "$cache"/root-*.tmp # half-made ones; we hold the lock, so nobody is at work on them
   need_room 3000
   show "preparing a private Debian $suite root, once: $root"
   follow_recipe "$recipe" "$root.tmp" "$suite"

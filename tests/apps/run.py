@@ -213,7 +213,10 @@ def one_round(session, result, number):
         difference = folders_differ(folders["romio"], folders[peer])
         result.same = result.same is not False and not difference
         if difference:
-            result.problems.append("%s's file is not ROMIO's: %s" % (TITLES[peer], difference))
+            result.problems.append("%s's file is not ROMIO's: %s" % (TITLES[peer], " ".join(difference.split())))
+            if session.options.keep:
+                for kept in ("romio", peer):
+                    shutil.copytree(folders[kept], os.path.join(session.work, "differs", result.name, kept), dirs_exist_ok=True)
     for peer in session.peers:
         shutil.rmtree(folders[peer])
         if number > 0:
@@ -228,7 +231,7 @@ def table(session, results):
             print("%-*s   not tried: %s" % (width, r.name, r.reason))
             continue
         times = "".join("%10.4f" % statistics.median(r.seconds[p]) if r.seconds.get(p) else "%10s" % "-" for p in session.peers)
-        ratio = "%7.2f (%.2f-%.2f)" % r.ratio() if r.ratio() else ""
+        ratio = ("%7.2f (%.2f-%.2f)" if session.options.reps > 1 else "%7.2f%.0s%.0s") % r.ratio() if r.ratio() else ""
         print("%-*s %s  %-19s %-7s %s" % (width, r.name, times, ratio, {True: "yes", False: "NO"}.get(r.served, "-"),
                                            {True: "yes", False: "NO"}.get(r.same, "-")))
 
@@ -239,29 +242,35 @@ def as_json(session, results, load):
          "same": r.same, "problems": r.problems, "said": r.notes} for r in results]}
 
 
+def rounds(session, results):
+    for result in results:
+        try:
+            look_for(result.application[1], session.work)
+        except NotTried as reason:
+            result.reason = str(reason)
+    for number in range(session.options.reps + 1):
+        for result in results:
+            if result.reason or result.failed():
+                continue
+            try:
+                one_round(session, result, number)
+            except Failed as error:
+                result.problems.append(str(error))
+            if result.failed():
+                session.end_line()
+                print("%s: %s" % (result.name, result.problems[0].splitlines()[0]), file=sys.stderr)
+    session.end_line()
+
+
 def test(options, chosen):
     load = os.getloadavg()[0]
     results = [Result(a) for a in chosen]
-    with tempfile.TemporaryDirectory(prefix="forebay-apps-", dir=options.dir) as work:
-        session = Session(options, os.path.realpath(work))
-        os.environ["PATH"] = os.path.dirname(options.forebay) + os.pathsep + os.environ["PATH"]
-        for result in results:
-            try:
-                look_for(result.application[1], session.work)
-            except NotTried as reason:
-                result.reason = str(reason)
-        for number in range(options.reps + 1):
-            for result in results:
-                if result.reason or result.failed():
-                    continue
-                try:
-                    one_round(session, result, number)
-                except Failed as error:
-                    result.problems.append(str(error))
-                if result.failed():
-                    session.end_line()
-                    print("%s: %s" % (result.name, result.problems[-1]), file=sys.stderr)
-        session.end_line()
+    session = Session(options, os.path.realpath(tempfile.mkdtemp(prefix="forebay-apps-", dir=options.dir)))
+    try:
+        rounds(session, results)
+    finally:
+        if not os.path.exists(session.work + "/differs"):
+            shutil.rmtree(session.work, ignore_errors=True)
     table(session, results)
     print("\n%d ranks, %d rounds, load %.1f at the start%s" % (options.ranks, options.reps, load,
           ": too busy a machine for the ratios to mean much" if load > 1 else ""))
@@ -270,6 +279,8 @@ def test(options, chosen):
             print("FAIL %s: %s" % (result.name, line))
         for line in result.notes:
             print("%s says: %s" % (result.name, line))
+    if os.path.exists(session.work):
+        print("kept: %s/differs" % session.work)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(as_json(session, results, load), file, indent=1)
@@ -286,6 +297,7 @@ def main():
     parser.add_argument("--size", type=int, default=1, metavar="N", help="as many times the steps (%(default)s)")
     parser.add_argument("--dir", metavar="DIR", help="where the files are written (/dev/shm, or the folder for temporary files)")
     parser.add_argument("--all", action="store_true", help="strict mode, too")
+    parser.add_argument("--keep", action="store_true", help="keep the files that differ")
     parser.add_argument("--json", metavar="FILE", help="all times and results, as JSON")
     options = parser.parse_args()
     chosen = options.applications
@@ -299,7 +311,9 @@ def main():
     for name in chosen:
         if not any(a[0].startswith(name) for a in APPLICATIONS):
             parser.error("no application '%s'; ./dev test-apps list names them" % name)
-    if importlib.util.find_spec("h5py") is None:
+    try:
+        from h5py import File as _
+    except ImportError:
         parser.error("h5py is missing, which compares the files")
     options.forebay = os.path.join(TOP, "build", os.environ.get("FOREBAY_BUILD_PREFIX", "") + "release/tools/forebay")
     options.dir = options.dir or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
