@@ -8,7 +8,7 @@ hold what ROMIO's holds, and the time is told as a ratio.
 A first round, which is not timed, checks that Forebay's report names every file. The contents are compared in every
 round. The time is the application's own, from the file's creation to the end of close; the ratio is the faster stock
 driver's median over Forebay's, with the least and the greatest of the rounds. In the private root the applications are
-Debian's, installed once into a root of their own (4 minutes, 1.3 GB to fetch and 3.1 GB on disk); on a machine with its
+Debian's, installed once into a root of their own (4 minutes, 280 MB to fetch, 3.1 GB on disk); on a machine with its
 own stack, those that it has. Exit status 1: something failed, or nothing could be tried."""
 import argparse
 import glob
