@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real applications, unmodified, on the stock MPI-IO and under `forebay run`: each file has to be served by Forebay, to
+"""Real applications, unmodified, on the stock MPI-IO and under `forebay run`: each file has to be served by Forebay and to
 hold what ROMIO's holds, and the time is told as a ratio.
 
   ./dev test-apps [OPTION...] [APPLICATION...]    those whose names are given, or begin so; without a name, all
@@ -30,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 NOTES = "/usr/share/forebay-apps"  # of the private root: why something could not be installed
 LIMIT_SECONDS = 300
+sys.dont_write_bytecode = True  # this folder is the checkout
 
 # Name; what of tests/apps/packages it needs; its file; the command, where n is the number of steps, and how many these are.
 APPLICATIONS = [
@@ -69,7 +70,8 @@ def build_netcdf(work):
     if os.path.exists(program):
         return
     for name in ("netcdf-pnetcdf", "netcdf-mpi", "netcdf"):
-        told = subprocess.run(["pkg-config", "--cflags", "--libs", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        told = subprocess.run(["pkg-config", "--cflags", "--libs", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True)
         if told.returncode == 0:
             break
     else:
@@ -92,13 +94,14 @@ def look_for(need, work):
     if os.path.exists(note):
         with open(note) as file:
             raise NotTried("not installed: " + file.read().strip())
-    for module in {"mpi4py", MODULES.get(need, "mpi4py")}:
+    for module in ["mpi4py", MODULES[need]] if need in MODULES else []:
         if importlib.util.find_spec(module) is None:
             raise NotTried("no Python module " + module)
     if need == "lammps":
         if shutil.which("lmp") is None:
             raise NotTried("no program lmp")
-        if "netcdf/mpiio" not in subprocess.run(["lmp", "-h"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout:
+        told = subprocess.run(["lmp", "-h"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+        if "netcdf/mpiio" not in told:
             raise NotTried("lmp was built without netcdf/mpiio")
     if need == "netcdf-c":
         build_netcdf(work)
@@ -110,10 +113,21 @@ def words_of(application, size, path, work):
     return [os.path.join(HERE, w) if w.endswith((".py", ".in")) else w for w in words]
 
 
+def find_romio():
+    """Open MPI's name for ROMIO, or None where it has none, or the MPI is another one."""
+    if shutil.which("ompi_info") is None:
+        return None
+    told = subprocess.run(["ompi_info", "--parsable"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    found = re.search(r"mca:io:(romio[0-9]+):", told)
+    return found and found.group(1)
+
+
 class Session:
     def __init__(self, options, work):
         self.options, self.work, self.began, self.shown = options, work, time.monotonic(), False
-        self.peers = ["romio", "stock", "forebay"] + (["strict"] if options.all else [])
+        self.romio = find_romio()
+        self.ours = ["forebay", "strict"] if options.all else ["forebay"]
+        self.peers = (["romio"] if self.romio else []) + ["stock"] + self.ours
         self.environment = dict(os.environ, XDG_CACHE_HOME=work + "/cache", MPLBACKEND="agg")
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             self.environment.setdefault(name, "1")
@@ -139,8 +153,8 @@ class Session:
         os.mkdir(folder)
         environment = self.environment
         if peer == "romio":
-            environment = dict(environment, OMPI_MCA_io="^ompio")
-        under = [] if peer in ("romio", "stock") else [self.options.forebay, "run"]
+            environment = dict(environment, OMPI_MCA_io=self.romio)
+        under = [self.options.forebay, "run"] if peer in self.ours else []
         under += ["--stats", report] if under and report else []
         under += ["--mode", "strict"] if peer == "strict" else []
         command = ["mpiexec", "-n", str(self.options.ranks)] + under
@@ -152,9 +166,13 @@ class Session:
         except subprocess.TimeoutExpired:
             raise Failed("%s: not done after %d s: %s" % (TITLES[peer], LIMIT_SECONDS, shlex.join(command))) from None
         finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            if process.poll() is None:  # the launcher ends its ranks where it is told to end
+                process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
         if process.returncode:
             raise Failed("%s: exit status %d: %s\n%s" % (TITLES[peer], process.returncode, shlex.join(command), said[-1500:]))
         # LAMMPS tells the seconds of its output itself.
@@ -186,7 +204,8 @@ class Result:
     def failed(self):
         return bool(self.problems)
 
-    def ratio(self, peer="forebay"):
+    def ratio(self, peer):
+        """The faster stock driver's median over this one's, and the least and the greatest of the rounds."""
         stock = [s for s in ("romio", "stock") if self.seconds.get(s)]
         if not stock or not self.seconds.get(peer):
             return None
@@ -202,20 +221,21 @@ def one_round(session, result, number):
     random.shuffle(order)
     for peer in order:
         session.show("round %d of %d: %s, %s" % (number, session.options.reps, result.name, TITLES[peer]))
-        report = os.path.join(session.work, peer + ".json") if number == 0 and peer in ("forebay", "strict") else None
+        report = os.path.join(session.work, peer + ".json") if number == 0 and peer in session.ours else None
         folders[peer], times[peer], said = session.run(result.application, peer, report)
         result.notes += [line for line in said if line not in result.notes]
         if report:
             bad = unserved(folders[peer], report)
             result.served = result.served is not False and not bad
             result.problems += ["%s did not serve %s" % (TITLES[peer], what) for what in bad]
+    first = session.peers[0]
     for peer in session.peers[1:]:
-        difference = folders_differ(folders["romio"], folders[peer])
+        difference = folders_differ(folders[first], folders[peer])
         result.same = result.same is not False and not difference
         if difference:
-            result.problems.append("%s's file is not ROMIO's: %s" % (TITLES[peer], " ".join(difference.split())))
+            result.problems.append("%s and %s differ: %s" % (TITLES[first], TITLES[peer], " ".join(difference.split())))
             if session.options.keep:
-                for kept in ("romio", peer):
+                for kept in (first, peer):
                     shutil.copytree(folders[kept], os.path.join(session.work, "differs", result.name, kept), dirs_exist_ok=True)
     for peer in session.peers:
         shutil.rmtree(folders[peer])
@@ -224,22 +244,25 @@ def one_round(session, result, number):
 
 
 def table(session, results):
-    width = max(len(r.name) for r in results)
-    print("%-*s %s  %-19s %s" % (width, "seconds, medians", "".join("%10s" % TITLES[p] for p in session.peers), "  ratio", "served  same"))
+    width = max(len("seconds, medians"), max(len(r.name) for r in results))
+    words = {True: "yes", False: "NO", None: "-"}
+    print("%-*s%s%s  served  same" % (width, "seconds, medians", "".join("%10s" % TITLES[p] for p in session.peers),
+                                      "".join("%22s" % ("ratio, " + TITLES[p]) for p in session.ours)))
     for r in results:
         if r.reason:
-            print("%-*s   not tried: %s" % (width, r.name, r.reason))
+            print("%-*s  not tried: %s" % (width, r.name, r.reason))
             continue
-        times = "".join("%10.4f" % statistics.median(r.seconds[p]) if r.seconds.get(p) else "%10s" % "-" for p in session.peers)
-        ratio = ("%7.2f (%.2f-%.2f)" if session.options.reps > 1 else "%7.2f%.0s%.0s") % r.ratio() if r.ratio() else ""
-        print("%-*s %s  %-19s %-7s %s" % (width, r.name, times, ratio, {True: "yes", False: "NO"}.get(r.served, "-"),
-                                           {True: "yes", False: "NO"}.get(r.same, "-")))
+        times = ["%10.4f" % statistics.median(r.seconds[p]) if r.seconds.get(p) else "%10s" % "-" for p in session.peers]
+        ratios = ["%22s" % ("%.2f (%.2f to %.2f)" % r.ratio(p) if r.ratio(p) else "-") for p in session.ours]
+        print("%-*s%s%s  %-6s  %s" % (width, r.name, "".join(times), "".join(ratios), words[r.served], words[r.same]))
 
 
 def as_json(session, results, load):
-    return {"rounds": session.options.reps, "ranks": session.options.ranks, "size": session.options.size, "load": load, "applications": [
-        {"name": r.name, "not_tried": r.reason, "seconds": r.seconds, "ratio": (r.ratio() or [None])[0], "served": r.served,
-         "same": r.same, "problems": r.problems, "said": r.notes} for r in results]}
+    options = session.options
+    return {"rounds": options.reps, "ranks": options.ranks, "size": options.size, "load": load, "applications": [
+        {"name": r.name, "not_tried": r.reason, "seconds": r.seconds, "served": r.served, "same": r.same,
+         "ratio": {p: r.ratio(p)[0] for p in session.ours if r.ratio(p)}, "problems": r.problems, "said": r.notes}
+        for r in results]}
 
 
 def rounds(session, results):
@@ -288,8 +311,9 @@ def test(options, chosen):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev test-apps", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     usage="./dev test-apps [list | OPTION...] [APPLICATION...]", add_help=False)
+    parser = argparse.ArgumentParser(prog="./dev test-apps", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter, add_help=False,
+                                     usage="./dev test-apps [list | OPTION...] [APPLICATION...]")
     parser.add_argument("applications", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("-h", "--help", action="help", help="this")
     parser.add_argument("--reps", type=int, default=2, metavar="N", help="timed rounds (%(default)s)")
@@ -303,8 +327,8 @@ def main():
     chosen = options.applications
     if "list" in chosen:
         for a in APPLICATIONS:
-            print("%-29s mpiexec -n %d forebay run %s" % (a[0], options.ranks, a[3].format(n=a[4] * options.size).replace("FILE", a[2])
-                                                         .replace("WORK/", "./")))
+            command = a[3].format(n=a[4] * options.size).replace("FILE", a[2]).replace("WORK/", "./")
+            print("%-29s mpiexec -n %d forebay run %s" % (a[0], options.ranks, command))
         return 0
     if min(options.reps, options.ranks, options.size) < 1:
         parser.error("--reps, --ranks and --size are at least 1")
