@@ -29,7 +29,8 @@ for library in src/api/libforebay src/api/fortran/libforebay_fortran vfd/libfore
     if ! cmp -s "$work/$name.abi" "$kept/$name.abi"; then
       cp "$work/$name.abi" "$kept/$name.abi" && echo "updated $name.abi"
     fi
-  elif ! abidiff --no-added-syms "$kept/$name.abi" "$work/$name.abi"; then
+  elif ! abidiff --no-added-syms "$kept/$name.abi" "$work/$name.abi" >"$work/broken"; then
+    cat "$work/broken"
     echo "FAIL $name: programs that were built with it before may not work with it now (see above).
      If they do (a struct that tells its size has grown), run ./dev abi --update and commit tests/abi/$name.abi.
      Otherwise raise the version in CMakeLists.txt, so that SOVERSION changes, and then do the same."
