@@ -18,8 +18,8 @@ trap 'image rm --all >/dev/null 2>&1; image rmi --all --force >/dev/null 2>&1; r
 step "making the base image"
 mmdebstrap --mode=root --variant=minbase --dpkgopt=force-unsafe-io --aptopt='Acquire::Check-Valid-Until "false"' trixie "$work/base.tar" \
   >"$work.log" 2>&1 || { tail -5 "$work.log" && skip "Debian's packages cannot be had"; }
-container=$(image from scratch 2>"$work.log") && image add "$container" "$work/base.tar" >>"$work.log" 2>&1 &&
-  image commit --rm "$container" localhost/debian:trixie-slim >>"$work.log" 2>&1 || { tail -5 "$work.log" && skip "no image can be made here"; }
+{ container=$(image from scratch) && image add "$container" "$work/base.tar" && image commit --rm "$container" localhost/debian:trixie-slim; } \
+  >"$work.log" 2>&1 || { tail -5 "$work.log" && skip "no image can be made here"; }
 rm "$work/base.tar"
 
 step "building packaging/Containerfile"

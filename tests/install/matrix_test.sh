@@ -111,13 +111,17 @@ missing_much() { refused "FOREBAY_HDF5=ON: .*FOREBAY_PNETCDF=ON: " -DFOREBAY_HDF
   -DFOREBAY_PNETCDF=ON -DPnetCDF_LIBRARY=PnetCDF_LIBRARY-NOTFOUND -DPnetCDF_INCLUDE_DIR="$dir" -DCMAKE_DISABLE_FIND_PACKAGE_PnetCDF=ON; }
 # A library that needs some MPI stands for an HDF5 that was built with it.
 other_mpi() {
+  local compilers
   mkdir -p "$dir/other/lib" && echo 'int no;' >"$dir/no.c" || return 1
   cc -shared -fPIC -Wl,-soname,libmpich.so.999 -o "$dir/libmpich.so" "$dir/no.c" &&
     cc -shared -fPIC -Wl,--no-as-needed -o "$dir/other/lib/libhdf5.so" "$dir/no.c" "$dir/libmpich.so" || return 1
   configure "${lean[@]}" || { tail "$dir/log" && fail "it does not configure"; } || return 1
   ln -sfn "$(sed -n 's/^ParallelHDF5_INCLUDE_DIR:.*=//p' "$dir/build/CMakeCache.txt")" "$dir/other/include" && rm -rf "$dir/build"
-  refused "uses another MPI (libmpich.so.999) than the compiler's" "${lean[@]}" -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir/other" || return 1
-  rm -rf "$dir/build"
+  for compilers in "" "-DCMAKE_C_COMPILER=mpicc -DCMAKE_CXX_COMPILER=mpicxx"; do
+    # shellcheck disable=SC2086 # two options, or none
+    refused "uses another MPI (libmpich.so.999) than the compiler's" "${lean[@]}" $compilers -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir/other" || return 1
+    rm -rf "$dir/build"
+  done
   if ! configure "${lean[@]}" -DHDF5_ROOT="$dir/other" || ! grep -q "Left out: FOREBAY_HDF5" "$dir/log"; then fail "by itself it is not left out"; fi
 }
 
