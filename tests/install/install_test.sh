@@ -21,6 +21,7 @@ for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/
   [ -s "$prefix/$file" ] || { echo "FAIL $file is not installed" && exit 1; }
 done
 # A relative or empty entry would be whatever folder a program is in.
+# shellcheck disable=SC2016 # the loader's $ORIGIN
 while IFS= read -r file; do
   if readelf -d "$file" 2>/dev/null | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' | tr : '\n' | grep -qvE '^(/|\$ORIGIN)'; then
     echo "FAIL the search path of $file leads to the current folder" && exit 1
@@ -149,6 +150,7 @@ if [ -e "$archive" ]; then
     fi
   }
   if XDG_DATA_HOME=$work/data "$prefix/bin/forebay" dropin >dropin.out; then
+    # shellcheck disable=SC2046
     ${CC:-cc} -o plain "$project/pnetcdf_program.c" $(pkg-config --cflags forebay-pnetcdf) "$(sed -n 's/^It stands for \([^,]*\),.*/\1/p' dropin.out)" \
       -lmpi
     runs installed-dropin "$prefix/bin/forebay" run ./plain h.nc

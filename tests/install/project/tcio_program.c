@@ -1,10 +1,12 @@
 /* Writes and reads a file by TCIO: every rank in turn, an element a call. */
 #include <forebay/tcio.h>
+#include <forebay/version.h>
 #include <stdio.h>
+#include <string.h>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0, ranks = 1, got = -1, bad = 0;
+  int rank = 0, ranks = 1, got = -1, bad = strcmp(forebay_version(), FOREBAY_VERSION) != 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   tcio_file file;
