@@ -12,7 +12,7 @@ fi
 each=$2
 shift 2
 mkdir -p run-hosts && cd run-hosts || exit 1
-{ ip link set lo up && mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && mount --make-shared /run/netns; } || exit 77
+{ ip link set lo up && mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && mount --make-shared /run/netns; } || { echo "no right to make hosts" && exit 77; }
 up=no
 for _ in 1 2 3; do
   if "$tool" up 2 2>hosts.err; then up=yes && break; fi

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/environment.hpp"
+#include "base/presence.hpp"
 #include "launcher.hpp"
 #include "message.hpp"
 
@@ -24,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 // A launcher ends a job within some hundredths of a second after a rank has failed.
 constexpr auto time_for_the_launcher = 200ms;
+// How long Hydra may take to pass on what a rank has printed; it does not after the end of a job.
+constexpr auto time_for_output = 100ms;
 // How long ranks that start a little later find that all is said, and how long they wait for the line.
 constexpr auto time_for_others = 300ms;
 constexpr auto patience = 1s;
@@ -101,9 +104,26 @@ void Spokesman::spoken() {
   if (socket_ >= 0) (void)::listen(socket_, SOMAXCONN);
 }
 
+namespace {
+
+/// Other launchers end a job of which a rank fails. Hydra does so after MPI_Init, for which the other ranks
+/// would wait; it is asked in MPI_Abort's words. Not by what a script on the rank has started: that may go
+/// on.
+void end_job_of_hydra(int status) {
+  pid_t process = 0;
+  const int socket = from_environment("HYDI_CONTROL_FD").empty() ? -1 : hydra_socket(process);
+  if (socket < 0 || process != ::getppid()) return;
+  std::this_thread::sleep_for(time_for_output);
+  const std::string abort = "cmd=abort exitcode=" + std::to_string(status) + "\n";
+  (void)::send(socket, abort.data(), abort.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
 int give_up(int status, const std::string& message) {
   if (is_first_rank()) {
     complain(message);
+    end_job_of_hydra(status);
     return status;
   }
   std::this_thread::sleep_for(time_for_the_launcher);
@@ -113,6 +133,7 @@ int give_up(int status, const std::string& message) {
     spokesman.spoken();
     std::this_thread::sleep_for(time_for_others);
   }
+  end_job_of_hydra(status);
   return status;
 }
 

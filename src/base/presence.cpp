@@ -44,32 +44,32 @@ bool Presence::of(const std::string& name) {
   return there;
 }
 
-namespace {
-
-/// Hydra, the launcher of MPICH and its kin, names no job. Its process on this node holds the other end of a
-/// socket that each rank inherits.
-std::string by_launcher_socket() {
+// Each rank inherits its end of a socket.
+int hydra_socket(pid_t& process) {
   const std::string number = from_environment("PMI_FD");
+  const int socket = number.empty() ? -1 : std::atoi(number.c_str());
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (number.empty() ||
-      ::getsockopt(std::atoi(number.c_str()), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0)
-    return {};
-  return "launcher " + std::to_string(peer.pid);
+  if (socket < 0 || ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0)
+    return -1;
+  process = peer.pid;
+  return socket;
 }
-
-}  // namespace
 
 std::string job_name() {
   static constexpr std::array names{"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID"};
   if (std::string name = from_environment(names); !name.empty()) return name;
   const std::string job = from_environment("SLURM_JOB_ID");
   const std::string step = from_environment("SLURM_STEP_ID");
-  return job.empty() || step.empty() ? by_launcher_socket() : job + "." + step;
+  if (!job.empty() && !step.empty()) return job + "." + step;
+  // Hydra, the launcher of MPICH and its kin, names no job.
+  pid_t launcher = 0;
+  return hydra_socket(launcher) < 0 ? std::string() : "launcher " + std::to_string(launcher);
 }
 
 int processes_here() {
-  static constexpr std::array names{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"};
+  static constexpr std::array names{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
+                                    "MV2_COMM_WORLD_LOCAL_SIZE"};
   return std::atoi(from_environment(names).c_str());
 }
 

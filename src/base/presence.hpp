@@ -2,6 +2,8 @@
 // long as somebody holds it. For what has to be said before the ranks of a job have a communicator of ours.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace forebay {
@@ -24,6 +26,10 @@ class Presence {
 
 /// What the launcher calls this job, the same in all of its processes; empty where it does not tell.
 std::string job_name();
+
+/// The socket to the process by which Hydra has started this one's job on this machine; -1 under another
+/// launcher.
+int hydra_socket(pid_t& process);
 
 /// How many of a job's processes are on this machine, as the launcher says; 0 where it does not.
 int processes_here();

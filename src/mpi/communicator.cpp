@@ -186,6 +186,13 @@ void use_mpi() noexcept {
   set_runtime(runtime);
 }
 
+Communicator::~Communicator() {
+  if (!own_ || size() == 1 || !works_with(comm_)) return;
+  discard_notes(comm_);
+  // One may still arrive, and is no reason to end the program.
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
 bool Communicator::reduce(std::span<std::int64_t> values, Op op) const {
   return complete(comm_, [&](MPI_Request& request) { return start(values, op_of(op), comm_, request); }) ==
          MPI_SUCCESS;

@@ -17,6 +17,7 @@ class Communicator final : public forebay::Communicator {
   explicit Communicator(MPI_Comm comm)
       : forebay::Communicator(mpi::rank(comm), mpi::size(comm)), comm_(comm) {}
   explicit Communicator(Comm own) : Communicator(own.get()) { own_ = std::move(own); }
+  ~Communicator() override;
 
   MPI_Comm get() const { return comm_; }
 

@@ -137,6 +137,17 @@ std::string sentence(const Absence& a) {
   return text;
 }
 
+void discard_notes(MPI_Comm roll) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  Note note;
+  while (MPI_Improbe(MPI_ANY_SOURCE, kTag, roll, &found, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+         found != 0 &&
+         MPI_Mrecv(&note, static_cast<int>(sizeof note), MPI_BYTE, &message, MPI_STATUS_IGNORE) ==
+             MPI_SUCCESS) {
+  }
+}
+
 RollCall::RollCall(MPI_Comm roll, std::string_view call, std::string_view file, int patience_seconds)
     : roll_(roll),
       rank_(mpi::rank(roll)),

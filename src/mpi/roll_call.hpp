@@ -32,6 +32,10 @@ struct Absence {
 std::string sentence(const Absence& absence);
 std::string name_of_call(std::string_view call, std::string_view file);
 
+/// Receives, without waiting, the questions and answers that came too late for their calls: freeing a
+/// communicator that has unreceived messages is an error in MPICH.
+void discard_notes(MPI_Comm roll);
+
 /// One call's part in it, from the moment that it has waited a little. Only ranks that wait take part: nobody
 /// can ask one that computes.
 class RollCall final : public forebay::Communicator::Search {

@@ -85,10 +85,13 @@ int main() {
   // That with windows first: MPICH 4.2 aborts in MPI_Win_allocate once a session has ended.
   for (const char* mode :
        {"forebay_mode=commit;forebay_ranks_per_node=1", "forebay_mode=strict", "forebay_mode=commit"}) {
-    if (!in_session(mode, ++round)) return 77;
+    if (in_session(mode, ++round)) continue;
+    std::puts("MPI sessions do not work here");
+    return 77;
   }
   return failures == 0 ? 0 : 1;
 #else
+  std::puts("this MPI has no sessions");
   return 77;
 #endif
 }

@@ -205,6 +205,7 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided != MPI_THREAD_MULTIPLE) {
+    std::puts("this MPI has no MPI_THREAD_MULTIPLE");
     MPI_Finalize();
     return 77;
   }

@@ -4,7 +4,9 @@
 # shellcheck disable=SC2016 # commands in single quotes are for the shell inside
 set -uo pipefail
 dev=$(readlink -f "$1")
-if [ "$(id -u)" != 0 ] || ! bwrap --dev-bind / / true 2>/dev/null; then exit 77; fi
+if [ "$(id -u)" != 0 ] || ! bwrap --dev-bind / / true 2>/dev/null; then
+  echo "not root, or bubblewrap may not make namespaces" && exit 77
+fi
 
 work=$(mktemp -d /var/tmp/forebay-dev-test.XXXXXX)
 outside=$(mktemp -d "$HOME/forebay-dev-test.XXXXXX") # a place that is not seen unless it is named
@@ -105,9 +107,10 @@ cp "$dev" "$work/of-root/dev" && cp "$(dirname "$dev")"/.ci/private-root.sh "$wo
 SUDO_UID=23456 SUDO_GID=23456 "$work/of-root/dev" shell -c 'touch "$0"' "$outside/by-sudo"
 check "under sudo it belongs to the caller" is "$(stat -c %u "$outside/by-sudo")" 23456
 
-# --- the next release has a root and builds of its own
+# --- the next release and MPICH have roots and builds of their own
 check "the base is made for trixie" is "$("$dev" shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX')" $'trixie\nroot-'
 check "--root forky is another root" is "$("$dev" --root forky shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX' 2>/dev/null)" $'forky\nforky-'
+check "--root mpich is a third" is "$("$dev" --root mpich shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX; echo ${MPIR_CVAR_POLLS_BEFORE_YIELD:-none}${OMPI_MCA_btl:-}' 2>/dev/null)" $'mpich\nmpich-\n1'
 check "no other release is known" is "$("$dev" --root sid shell -c true >/dev/null 2>&1; echo $?)" 1
 check "--root and the machine's own stack contradict" is "$(FOREBAY_DEV=native "$dev" --root forky shell -c true >/dev/null 2>&1; echo $?)" 1
 

@@ -4,8 +4,10 @@ set -u
 mpiexec=$1 forebay=$2 program=$3
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
+signal=143
+if "$mpiexec" --version 2>&1 | grep -qi hydra; then signal=15; fi # it tells the wait status
 for first in pnetcdf hdf5; do
-  for end in signal:143 abort:7; do
+  for end in signal:$signal abort:7; do
     rm -f two.nc two.h5
     timeout 20 "$mpiexec" -n 1 "$forebay" run --mode commit "$program" $first "${end%:*}" >log 2>&1
     status=$?

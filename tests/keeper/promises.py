@@ -44,6 +44,7 @@ def processes(folder):
             keepers[int(pid)] = int(words[1])
         elif cwd == folder and name == "promises":
             found["ranks"].append(int(pid))
+        # Not Hydra's hydra_pmi_proxy: it ends the ranks when mpiexec has gone; without it they run on to MPI_Finalize.
         elif cwd == folder and name.startswith(("mpiexec", "mpirun", "prterun", "prte")):
             found["launcher"].append(int(pid))
     found["keeper"] = [k for k, starter in keepers.items() if starter in found["ranks"] + found["launcher"]]

@@ -17,8 +17,14 @@ run() {
   local name=$1
   shift
   timeout 60 "$mpiexec" -n "$ranks" env LD_PRELOAD="$loaded" FOREBAY_LIBDIR="${FOREBAY_LIBDIR:-}" \
-    FOREBAY_HINTS="forebay_mode=commit" "$program" "$@" >"$name.out" 2>"$name.err"
+    FOREBAY_HINTS="$hints" "$program" "$@" >"$name.out" 2>"$name.err"
 }
+hints=forebay_mode=commit ways="b c"
+# Where a rank fails, Hydra kills the others by SIGKILL. What collective puts left is there for the keeper process to write; that
+# independent puts made more records is not known to it.
+if [[ $case_ == abort || $case_ == exit ]] && "$mpiexec" --version 2>&1 | grep -qi hydra; then
+  hints="forebay_mode=automatic;forebay_keeper=start" ways=b
+fi
 same() { cmp ${2:-} a.nc "$1" >&2 || fail "$1 is not what a closed file would be"; }
 
 closed=close
@@ -47,7 +53,7 @@ case $case_ in
     # milliseconds, on a busy machine too few.
     tries=1
     case $case_ in abort | exit | signal) tries=5 ;; esac
-    for way in b c; do
+    for way in $ways; do
       for _ in $(seq $tries); do
         run $way $way.nc "$case_" $([ $way = b ] || echo independent)
         cmp -s a.nc $way.nc && break

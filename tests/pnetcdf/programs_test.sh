@@ -94,7 +94,7 @@ case $case_ in
     ;;
   full_disk)
     mkdir disk
-    mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || exit 77
+    mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || { echo "no right to mount file systems" && exit 77; }
     trap 'umount disk' EXIT
     preloaded full "$program" disk/a.nc && fail "the program succeeds"
     [ "$(grep -c 'wait=NC_ENO_SPACE\|wait=NC_EWRITE\|put=NC_ENO_SPACE\|put=NC_EWRITE' full.out)" = "$ranks" ] || fail "not an error on every rank"
@@ -105,7 +105,7 @@ case $case_ in
     ;;
   no_shared_memory)
     # a /dev/shm too small for the windows, in a mount namespace of our own
-    unshare -m true 2>/dev/null || exit 77
+    unshare -m true 2>/dev/null || { echo "no right to make namespaces" && exit 77; }
     stock stock "$program" a.nc || fail "the program fails on PnetCDF's own driver"
     unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"' - \
       "$mpiexec" -n "$ranks" env LD_PRELOAD="$driver" OMPI_MCA_btl_sm_backing_directory="$work" FOREBAY_STATS=stats.json \

@@ -16,7 +16,7 @@ try:
     if not h5py.get_config().mpi:
         raise ImportError("h5py is built without MPI")
 except ImportError as reason:
-    print("skipped:", reason)
+    print("no h5py with MPI here:", reason)
     sys.exit(77)
 
 comm = MPI.COMM_WORLD

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +42,9 @@ inline void print_mpi(MPI_Comm comm) {
   MPI_Get_library_version(version.data(), &length);
   std::string text(version.data());
   text = text.substr(0, text.find_first_of("\n,"));
+  std::replace(text.begin(), text.end(), '\t', ' ');  // MPICH's is a table
+  text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+             text.end());
   int level = 0;
   MPI_Query_thread(&level);
   const char* name = level == MPI_THREAD_MULTIPLE     ? "multiple"
