@@ -14,6 +14,8 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
 nitpicky = False
+# Breathe declares a struct and its typedef of the same name.
+suppress_warnings = ["duplicate_declaration.c", "duplicate_declaration.cpp"]
 
 breathe_projects = {"forebay": os.environ.get("FOREBAY_DOXYGEN", "")}
 breathe_default_project = "forebay"
