@@ -23,22 +23,57 @@ prepare_root() {
   if [ -d "$root" ] && have bwrap; then return; fi
   install_bubblewrap
   mkdir -p "$cache"
+  once make_root
+}
+
+# Calls $1, which makes $root, unless another ./dev has done so meanwhile.
+once() {
   exec 9>"$cache/lock"
   until flock -w 15 9; do show "another ./dev is preparing the root; waiting for it"; done
-  [ -d "$root" ] || make_root
+  if [ ! -d "$root" ]; then
+    rm -rf --one-file-system "$cache"/root-*.tmp # half-made ones; we hold the lock, so nobody is at work on them
+    "$1"
+  fi
   exec 9>&-
 }
 
+# Sets root to the one that has the applications of ./dev test-apps, too: the base root, which must be there, and more.
+prepare_apps_root() {
+  base=$root apps_recipe=$top/.ci/make-apps-root apps_packages=$top/tests/apps/packages
+  root=$cache/root-apps-$({ echo "$key" && cat "$apps_recipe" "$apps_packages"; } | sha256sum | cut -c1-12)
+  [ -d "$root" ] || once make_apps_root
+}
+
+make_apps_root() {
+  need_room 4000
+  show "preparing a private root with the applications, once: $root"
+  follow_recipe "$apps_recipe" "$root.tmp" "$base" "$apps_packages"
+  mv "$root.tmp" "$root"
+  show "root ready"
+}
+
 make_root() {
-  local tmp=$root.tmp log=$root.log line pid room
-  rm -rf --one-file-system "$cache"/root-*.tmp # half-made ones; we hold the lock, so nobody is at work on them
-  room=$(df --output=avail -k "$cache" | tail -n 1)
-  [ "$room" -gt 3000000 ] || [ -n "${FOREBAY_DEV_RECIPE:-}" ] ||
-    die "$cache has $((room / 1024)) MB free; the root needs 3000 while it is made. XDG_CACHE_HOME can point elsewhere."
+  need_room 3000
   show "preparing a private Debian $suite root, once: $root"
+  follow_recipe "$recipe" "$root.tmp" "$suite"
+  mv "$root.tmp" "$root"
+  show "root ready"
+}
+
+# need_room MB, while a root is made
+need_room() {
+  local room
+  room=$(df --output=avail -k "$cache" | tail -n 1)
+  [ "$room" -gt "$1"000 ] || [ -n "${FOREBAY_DEV_RECIPE:-}" ] ||
+    die "$cache has $((room / 1024)) MB free; the root needs $1 while it is made. XDG_CACHE_HOME can point elsewhere."
+}
+
+# Runs a recipe, which tells its steps on fd 3, and shows them; its output goes to the root's log.
+follow_recipe() {
+  local log=$root.log line pid
   # The recipe has a pid namespace of its own, so that nothing of it outlives this script, however that ends.
   exec 8< <(exec setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount-proc \
-    bash "$recipe" "$tmp" "$suite" 3>&1 >"$log" 2>&1 </dev/null 9>&-)
+    bash "$@" 3>&1 >"$log" 2>&1 </dev/null 9>&-)
   pid=$!
   while true; do
     if IFS= read -r -t 15 -u 8 line; then
@@ -51,8 +86,6 @@ make_root() {
   done
   exec 8<&-
   wait "$pid" || explain_failed_root "$log"
-  mv "$tmp" "$root"
-  show "root ready"
 }
 
 explain_failed_root() {

@@ -70,13 +70,13 @@ int forebay_hdf5_is_not_atomic(hid_t file_id) {
   return ours && asked >= 0 && *static_cast<MPI_File*>(handle) == MPI_FILE_NULL ? 1 : 0;
 }
 
-extern "C" FOREBAY_HDF5_API herr_t H5Fset_mpi_atomicity(hid_t file_id, hbool_t flag) {
+extern "C" FOREBAY_API herr_t H5Fset_mpi_atomicity(hid_t file_id, hbool_t flag) {
   const ApiContext* const stock = next();
   if (stock == nullptr || forebay_hdf5_before_atomicity(file_id) < 0) return -1;
   return stock->set_mpi_atomicity(file_id, flag);
 }
 
-extern "C" FOREBAY_HDF5_API herr_t H5Fget_mpi_atomicity(hid_t file_id, hbool_t* flag) {
+extern "C" FOREBAY_API herr_t H5Fget_mpi_atomicity(hid_t file_id, hbool_t* flag) {
   const ApiContext* const stock = next();
   if (stock == nullptr) return -1;
   if (flag == nullptr || forebay_hdf5_is_not_atomic(file_id) == 0)

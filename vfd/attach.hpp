@@ -31,26 +31,26 @@ extern "C" {
 /// Takes the functions H5Pset_fapl_mpio and H5Pget_fapl_mpio of the HDF5 that the program uses. Returns 0
 /// when Forebay can serve that library. Otherwise the reason waits in forebay_hdf5_refusal(), and the two
 /// functions below hand on to the stock ones.
-FOREBAY_HDF5_API int forebay_hdf5_attach(void* stock_set_fapl_mpio, void* stock_get_fapl_mpio);
+FOREBAY_API int forebay_hdf5_attach(void* stock_set_fapl_mpio, void* stock_get_fapl_mpio);
 
 /// Why the last forebay_hdf5_attach did not return 0; "" when it did.
-FOREBAY_HDF5_API const char* forebay_hdf5_refusal(void);
+FOREBAY_API const char* forebay_hdf5_refusal(void);
 
 /// As H5Pset_fapl_mpio, errors included, but the list selects Forebay. With forebay_enable=off it is the
 /// stock function, and rank 0 of `comm` says so once. A bad hint in the environment is an error.
-FOREBAY_HDF5_API herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info);
+FOREBAY_API herr_t forebay_hdf5_set_fapl_mpio(hid_t fapl_id, MPI_Comm comm, MPI_Info info);
 
 /// As H5Pget_fapl_mpio, for lists that select the stock driver and for those filled by the function above.
-FOREBAY_HDF5_API herr_t forebay_hdf5_get_fapl_mpio(hid_t fapl_id, MPI_Comm* comm, MPI_Info* info);
+FOREBAY_API herr_t forebay_hdf5_get_fapl_mpio(hid_t fapl_id, MPI_Comm* comm, MPI_Info* info);
 
 /// What H5Pget_driver has to return, given what the library's own returned.
-FOREBAY_HDF5_API hid_t forebay_hdf5_get_driver(hid_t fapl_id, hid_t stock_answer);
+FOREBAY_API hid_t forebay_hdf5_get_driver(hid_t fapl_id, hid_t stock_answer);
 
 /// Before H5Fset_mpi_atomicity, on all ranks of the file: makes its MPI_File. Negative where that fails.
-FOREBAY_HDF5_API herr_t forebay_hdf5_before_atomicity(hid_t file_id);
+FOREBAY_API herr_t forebay_hdf5_before_atomicity(hid_t file_id);
 
 /// Instead of H5Fget_mpi_atomicity: 1 where the file has no MPI_File, and so is not atomic; 0 where HDF5 is
 /// to be asked.
-FOREBAY_HDF5_API int forebay_hdf5_is_not_atomic(hid_t file_id);
+FOREBAY_API int forebay_hdf5_is_not_atomic(hid_t file_id);
 
 }  // extern "C"

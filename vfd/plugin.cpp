@@ -8,11 +8,11 @@
 // driver just the same, and its files would then be handled by two libraries at once. So whoever calls is
 // looked at first.
 
-extern "C" FOREBAY_HDF5_API H5PL_type_t H5PLget_plugin_type(void) {
+extern "C" FOREBAY_API H5PL_type_t H5PLget_plugin_type(void) {
   return H5PL_TYPE_VFD;
 }
 
-extern "C" FOREBAY_HDF5_API const void* H5PLget_plugin_info(void) {
+extern "C" FOREBAY_API const void* H5PLget_plugin_info(void) {
   try {
     const forebay::Status status = forebay::hdf5::check_same_library(__builtin_return_address(0));
     if (status.ok()) return &forebay::hdf5::driver_class();

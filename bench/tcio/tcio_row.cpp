@@ -10,7 +10,7 @@ namespace forebay::bench {
 namespace {
 
 void check_tcio(int code, const char* call) {
-  if (code != TCIO_SUCCESS) throw std::runtime_error(fmt::format("{}: {}", call, tcio_last_error()));
+  if (code != FOREBAY_SUCCESS) throw std::runtime_error(fmt::format("{}: {}", call, forebay_last_error()));
 }
 
 class TcioRow final : public ArraysRow {
@@ -18,11 +18,12 @@ class TcioRow final : public ArraysRow {
   using ArraysRow::ArraysRow;
 
   void create(const std::string& path, MPI_Info info) override {
-    check_tcio(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_CREATE | TCIO_TRUNC | TCIO_RDWR, info, &file_),
-               "tcio_open");
+    check_tcio(
+        tcio_open(MPI_COMM_WORLD, path.c_str(), FOREBAY_CREATE | FOREBAY_TRUNC | FOREBAY_RDWR, info, &file_),
+        "tcio_open");
   }
   void open(const std::string& path, MPI_Info info) override {
-    check_tcio(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_RDONLY, info, &file_), "tcio_open");
+    check_tcio(tcio_open(MPI_COMM_WORLD, path.c_str(), FOREBAY_RDONLY, info, &file_), "tcio_open");
   }
   void write() override {
     for (std::int64_t block = 0; block < blocks(); ++block) {

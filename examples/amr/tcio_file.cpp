@@ -11,7 +11,8 @@ namespace {
 class TcioFile final : public PieceFile {
  public:
   TcioFile(MPI_Comm comm, const std::string& path, Access access) : comm_(comm), path_(path) {
-    const int flags = access == Access::read ? TCIO_RDONLY : TCIO_WRONLY | TCIO_CREATE | TCIO_TRUNC;
+    const int flags =
+        access == Access::read ? FOREBAY_RDONLY : FOREBAY_WRONLY | FOREBAY_CREATE | FOREBAY_TRUNC;
     together(comm_, [&] { check(tcio_open(comm, path.c_str(), flags, MPI_INFO_NULL, &file_)); });
   }
   ~TcioFile() override {
@@ -38,8 +39,8 @@ class TcioFile final : public PieceFile {
 
  private:
   void check(int code) const {
-    if (code != TCIO_SUCCESS)
-      throw Failure(fmt::format("{}: {} ({})", path_, tcio_strerror(code), tcio_last_error()));
+    if (code != FOREBAY_SUCCESS)
+      throw Failure(fmt::format("{}: {} ({})", path_, forebay_strerror(code), forebay_last_error()));
   }
 
   MPI_Comm comm_;

@@ -60,19 +60,19 @@ forebay::Box place(const Slab& slab, int field) {
 }
 
 void checkpoint(const Slab& slab, const std::string& path, const Field& u, const Field& v) {
-  forebay::File file(MPI_COMM_WORLD, path, FOREBAY_WRONLY | FOREBAY_CREATE);
+  forebay::File file(MPI_COMM_WORLD, path, forebay::Mode::write | forebay::Mode::create);
   forebay::Puts puts;
-  forebay::kokkos::add(puts, place(slab, 0), slab.inner(u));
-  forebay::kokkos::add(puts, place(slab, 1), slab.inner(v));
+  puts.add(place(slab, 0), slab.inner(u));
+  puts.add(place(slab, 1), slab.inner(v));
   file.put_all(puts);
   file.close();
 }
 
 void restart(const Slab& slab, const std::string& path, const Field& u, const Field& v) {
-  forebay::File file(MPI_COMM_WORLD, path, FOREBAY_RDONLY);
+  forebay::File file(MPI_COMM_WORLD, path, forebay::Mode::read);
   forebay::Gets gets;
-  forebay::kokkos::add(gets, place(slab, 0), slab.inner(u));
-  forebay::kokkos::add(gets, place(slab, 1), slab.inner(v));
+  gets.add(place(slab, 0), slab.inner(u));
+  gets.add(place(slab, 1), slab.inner(v));
   file.get_all(gets);
   file.close();
 }

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   const int64_t ints = (int64_t)sizeof *a.ints * a.size, doubles = (int64_t)sizeof *a.doubles * a.size;
 
   tcio_file file;
-  tcio_open(MPI_COMM_WORLD, a.path, TCIO_CREATE | TCIO_WRONLY, MPI_INFO_NULL, &file);
+  tcio_open(MPI_COMM_WORLD, a.path, FOREBAY_CREATE | FOREBAY_WRONLY, MPI_INFO_NULL, &file);
   for (int i = 0; i < a.length; i += a.size) {
     const int64_t at = (i / a.size * (int64_t)a.ranks + a.rank) * (ints + doubles);
     tcio_write_at(file, at, &a.ints[i], ints);

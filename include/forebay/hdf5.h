@@ -1,19 +1,13 @@
-/* The public face of Forebay's HDF5 virtual file driver: how a program picks it, and how it is configured.
- *
- * A program that cannot be changed needs none of this: HDF5_DRIVER=forebay with HDF5_PLUGIN_PATH, or `forebay
- * run`. */
+/** @file
+ * Forebay's HDF5 virtual file driver in C: how a program selects it, and how it is configured. A program that
+ * cannot be changed needs none of this: HDF5_DRIVER=forebay with HDF5_PLUGIN_PATH, or `forebay run`. */
 #ifndef FOREBAY_HDF5_H
 #define FOREBAY_HDF5_H
 
+#include <forebay/status.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdint.h>
-
-#if defined(__GNUC__)
-#define FOREBAY_HDF5_API __attribute__((visibility("default")))
-#else
-#define FOREBAY_HDF5_API
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +21,9 @@ extern "C" {
  * used. */
 #define H5FD_FOREBAY (H5FD_forebay_init())
 
+/** H5FD_forebay_config_t.magic */
 #define H5FD_FOREBAY_CONFIG_MAGIC 0x46624859u
+/** H5FD_forebay_config_t.version */
 #define H5FD_FOREBAY_CONFIG_VERSION 1u
 /** Room for hints, the closing zero included. */
 #define H5FD_FOREBAY_HINTS_SIZE 2048
@@ -45,27 +41,28 @@ typedef struct H5FD_forebay_config_t {
                                           may be empty */
 } H5FD_forebay_config_t;
 
+/** No hints. */
 #define H5FD_FOREBAY_CONFIG_INIT \
   {H5FD_FOREBAY_CONFIG_MAGIC, H5FD_FOREBAY_CONFIG_VERSION, (uint32_t)sizeof(H5FD_forebay_config_t), 0u, {0}}
 
 /** Registers the driver with the HDF5 library if it is not yet, and returns its identifier. */
-FOREBAY_HDF5_API hid_t H5FD_forebay_init(void);
+FOREBAY_API hid_t H5FD_forebay_init(void);
 
 /**
  * Selects Forebay for files opened with this access list, as H5Pset_fapl_mpio selects the stock driver:
  * all ranks of the communicator call it together, and communicator and info are duplicated. `config` NULL
  * means the defaults. A malformed hint is refused here, with the reason on the error stack of every rank.
  */
-FOREBAY_HDF5_API herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info,
-                                            const H5FD_forebay_config_t* config);
+FOREBAY_API herr_t H5Pset_fapl_forebay(hid_t fapl_id, MPI_Comm comm, MPI_Info info,
+                                       const H5FD_forebay_config_t* config);
 
 /**
  * What the access list holds. Each of the three may be NULL; communicator and info are duplicates that the
  * caller frees, `config` has to be initialized with H5FD_FOREBAY_CONFIG_INIT. Fails for an access list with
  * another driver.
  */
-FOREBAY_HDF5_API herr_t H5Pget_fapl_forebay(hid_t fapl_id, MPI_Comm* comm, MPI_Info* info,
-                                            H5FD_forebay_config_t* config);
+FOREBAY_API herr_t H5Pget_fapl_forebay(hid_t fapl_id, MPI_Comm* comm, MPI_Info* info,
+                                       H5FD_forebay_config_t* config);
 
 #ifdef __cplusplus
 }

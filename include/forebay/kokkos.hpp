@@ -1,7 +1,9 @@
-// Kokkos views in a file: put and got as boxes of row-major arrays, whatever their layout and memory. Where a
-// view's memory is not the stream of the file, a kernel moves it by pieces into pinned staging memory, in the
-// program's own execution space, while the pieces before are written. Header only; works with Kokkos 4 and 5.
-// docs/cpp.md has the contract and an example.
+/** @file
+ * Kokkos views in a file: put and got as boxes of row-major arrays or as lists of pieces, whatever their
+ * layout and memory. With this header forebay::File, Puts and Gets take views as they take ranges. Where a
+ * view's memory is not the stream of the file, a kernel moves it by pieces into pinned staging memory, in the
+ * program's own execution space, while the pieces before are written. Header only; works with Kokkos 4 and 5.
+ */
 #ifndef FOREBAY_KOKKOS_HPP
 #define FOREBAY_KOKKOS_HPP
 
@@ -18,9 +20,37 @@
 
 namespace forebay::kokkos {
 
-/// "In the file as in memory."
+/** "In the file as in memory." */
 struct Same {};
 
+/** A view with what is said of it: made by as() and on(). */
+template <class FileType, class Exec, class View>
+struct Said {
+  Exec exec;  ///< runs the kernels
+  View view;  ///< refers to the memory, and keeps it
+};
+
+/** The view's numbers are of FileType in the file; static_cast converts, both ways. */
+template <class FileType, class View>
+  requires(Kokkos::is_view<View>::value)
+auto as(const View& view) {
+  return Said<FileType, typename View::execution_space, View>{{}, view};
+}
+/** The same, with kernels that run in `exec`. */
+template <class FileType, class Exec, class View>
+  requires(Kokkos::is_execution_space<Exec>::value && Kokkos::is_view<View>::value)
+auto as(const Exec& exec, const View& view) {
+  return Said<FileType, Exec, View>{exec, view};
+}
+/** Kernels run in `exec`, an instance of an execution space. They come after what was launched there; work of
+ * other instances on the view must be waited for. */
+template <class Exec, class View>
+  requires(Kokkos::is_execution_space<Exec>::value && Kokkos::is_view<View>::value)
+auto on(const Exec& exec, const View& view) {
+  return Said<Same, Exec, View>{exec, view};
+}
+
+/// @cond INTERNAL
 namespace detail {
 
 using forebay::detail::MovePiece;
@@ -114,7 +144,7 @@ class ViewStager final : public Stager {
 };
 
 template <bool Pack, class FileType, class Exec, class List, class View>
-void add(const Exec& exec, List& list, Box box, const View& view, ByteOrder order) {
+void add(const Exec& exec, List& list, Place place, const View& view, ByteOrder order) {
   check_types<Exec, View, FileType>();
   using T = Value<View>;
   using F = InFile<View, FileType>;
@@ -124,99 +154,68 @@ void add(const Exec& exec, List& list, Box box, const View& view, ByteOrder orde
                 (sizeof(T) <= 8 || !std::is_arithmetic_v<T>)) {
     if (view.size() == 0 || (strided(view).contiguous() && (std::is_arithmetic_v<T> || !swaps(order)))) {
       exec.fence("forebay: before the host moves a view");
-      list.add(std::move(box), kBytes, extents, view.data(), order, std::make_shared<View>(view));
+      list.add(std::move(place), kBytes, extents, view.data(), order, std::make_shared<View>(view));
       return;
     }
   }
   if (swaps(order)) {
     if constexpr (std::is_arithmetic_v<F> && sizeof(F) <= 8) {
-      list.add(std::move(box), kBytes, extents,
+      list.add(std::move(place), kBytes, extents,
                std::make_unique<ViewStager<Exec, View, F, true, Pack>>(exec, view));
     } else {
       list.refuse("only numbers of at most 8 bytes have another byte order");
     }
     return;
   }
-  list.add(std::move(box), kBytes, extents,
+  list.add(std::move(place), kBytes, extents,
            std::make_unique<ViewStager<Exec, View, F, false, Pack>>(exec, view));
 }
 
 }  // namespace detail
-
-// ---- to a list of requests, for one call with several fields ----
-
-/// Adds the elements of a view as a box of an array of FileType (a number; static_cast converts), or as they
-/// are. The view's memory belongs to the list until that is cleared, and kernels run in `exec`: what is to be
-/// put must have been done there, or be waited for.
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void add(const Exec& exec, Puts& puts, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  detail::add<true, FileType>(exec, puts, std::move(box), view, order);
-}
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void add(const Exec& exec, Gets& gets, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  static_assert(!std::is_const_v<typename View::value_type>, "a view of const elements cannot be filled");
-  detail::add<false, FileType>(exec, gets, std::move(box), view, order);
-}
-
-// In the view's own execution space.
-template <class FileType = Same, class View>
-void add(Puts& puts, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::add<FileType>(typename View::execution_space(), puts, std::move(box), view, order);
-}
-template <class FileType = Same, class View>
-void add(Gets& gets, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::add<FileType>(typename View::execution_space(), gets, std::move(box), view, order);
-}
-
-// ---- one view ----
-
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void put_all(const Exec& exec, File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  Puts puts;
-  kokkos::add<FileType>(exec, puts, std::move(box), view, order);
-  file.put_all(puts);
-}
-template <class FileType = Same, class View>
-void put_all(File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::put_all<FileType>(typename View::execution_space(), file, std::move(box), view, order);
-}
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void put(const Exec& exec, File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  Puts puts;
-  kokkos::add<FileType>(exec, puts, std::move(box), view, order);
-  file.put(puts);
-}
-template <class FileType = Same, class View>
-void put(File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::put<FileType>(typename View::execution_space(), file, std::move(box), view, order);
-}
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void get_all(const Exec& exec, File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  Gets gets;
-  kokkos::add<FileType>(exec, gets, std::move(box), view, order);
-  file.get_all(gets);
-}
-template <class FileType = Same, class View>
-void get_all(File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::get_all<FileType>(typename View::execution_space(), file, std::move(box), view, order);
-}
-template <class FileType = Same, class Exec, class View>
-  requires(Kokkos::is_execution_space<Exec>::value)
-void get(const Exec& exec, File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  Gets gets;
-  kokkos::add<FileType>(exec, gets, std::move(box), view, order);
-  file.get(gets);
-}
-template <class FileType = Same, class View>
-void get(File& file, Box box, const View& view, ByteOrder order = ByteOrder::native) {
-  kokkos::get<FileType>(typename View::execution_space(), file, std::move(box), view, order);
-}
+/// @endcond
 
 }  // namespace forebay::kokkos
+
+namespace forebay {
+
+/** Views of LayoutRight, LayoutLeft and LayoutStride, of rank 8 at most, subviews included. A list or a
+ * pending request keeps the view. */
+template <class View>
+  requires(Kokkos::is_view<View>::value)
+struct Memory<View> {
+  /** A view is a handle. */
+  static constexpr bool is_handle = true;
+  /** Adds all elements. */
+  static void add(Puts& puts, Place place, const View& view, ByteOrder order) {
+    kokkos::detail::add<true, kokkos::Same>(typename View::execution_space(), puts, std::move(place), view,
+                                            order);
+  }
+  /** Adds all elements, to be filled. */
+  static void add(Gets& gets, Place place, const View& view, ByteOrder order)
+    requires(!std::is_const_v<typename View::value_type>)
+  {
+    kokkos::detail::add<false, kokkos::Same>(typename View::execution_space(), gets, std::move(place), view,
+                                             order);
+  }
+};
+
+/** Views of which something was said. */
+template <class FileType, class Exec, class View>
+struct Memory<kokkos::Said<FileType, Exec, View>> {
+  /** A view is a handle. */
+  static constexpr bool is_handle = true;
+  /** Adds all elements. */
+  static void add(Puts& puts, Place place, const kokkos::Said<FileType, Exec, View>& said, ByteOrder order) {
+    kokkos::detail::add<true, FileType>(said.exec, puts, std::move(place), said.view, order);
+  }
+  /** Adds all elements, to be filled. */
+  static void add(Gets& gets, Place place, const kokkos::Said<FileType, Exec, View>& said, ByteOrder order)
+    requires(!std::is_const_v<typename View::value_type>)
+  {
+    kokkos::detail::add<false, FileType>(said.exec, gets, std::move(place), said.view, order);
+  }
+};
+
+}  // namespace forebay
 
 #endif  // FOREBAY_KOKKOS_HPP

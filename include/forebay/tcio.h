@@ -1,128 +1,86 @@
-/* TCIO: a file that all ranks of a communicator write and read piece by piece, each at any place and in as
- * many calls as it likes, as fast as one collective call. The interface of "A Transparent Collective I/O
- * Implementation" (Yu et al., IPDPS 2013); docs/tcio.md has the contract and an example. */
+/** @file
+ * TCIO in C: a file that all ranks of a communicator write and read piece by piece, each at any place and in
+ * as many calls as it likes, as fast as one collective call. The interface of "A Transparent Collective I/O
+ * Implementation" (Yu et al., IPDPS 2013). The C++ interface is forebay/tcio.hpp.
+ *
+ * "Collective" functions are called by all ranks of the file's communicator in the same order; what one of
+ * them cannot do, all of them return. All other functions need no other rank, and a failure is this rank's
+ * alone. Functions return an enum forebay_code. Offsets and lengths are bytes.
+ *
+ * While the file is open, only this open file may write it. Where different ranks access the same bytes and
+ * one of them writes, tcio_flush(), tcio_sync() or tcio_fetch_all() must come in between. A barrier alone is
+ * not enough: of two writes on different nodes the older one may win. The hint forebay_check=order finds such
+ * writes. */
 #ifndef FOREBAY_TCIO_H
 #define FOREBAY_TCIO_H
 
+#include <forebay/status.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h> /* SEEK_SET, SEEK_CUR, SEEK_END */
-
-#if defined(__GNUC__)
-#define FOREBAY_TCIO_API __attribute__((visibility("default")))
-#else
-#define FOREBAY_TCIO_API
-#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** An open file. One thread at a time uses it. With MPI_THREAD_MULTIPLE other threads may use other files at
- * the same time, of any communicators. Between nodes, open each file, and flush it once, before
- * another thread does the same with its own: Open MPI 5.0 may hang where two threads make communicators at
- * once. */
+ * the same time, of any communicators. Between nodes, open each file, and flush it once, before another
+ * thread does the same with its own: Open MPI 5.0 may hang where two threads make communicators at once. */
 typedef struct tcio_file_s* tcio_file;
+/** No file. */
 #define TCIO_FILE_NULL ((tcio_file)0)
 
-/** Flags of tcio_open: one of the first three, and any of the others. */
-enum {
-  TCIO_RDONLY = 1,
-  TCIO_WRONLY = 2,
-  TCIO_RDWR = 3,
-  TCIO_CREATE = 4, /**< made where it is not there */
-  TCIO_EXCL = 8,   /**< with TCIO_CREATE: an error where it is there */
-  TCIO_TRUNC = 16  /**< emptied; not with TCIO_RDONLY */
-};
+/** Opens a file. Collective.
+ * @param comm  an intracommunicator; it is duplicated
+ * @param path  the same on all ranks; the prefixes of MPI-IO ("ufs:") are allowed
+ * @param flags enum forebay_flag, the same on all ranks
+ * @param info  hints, or MPI_INFO_NULL
+ * @param file  becomes TCIO_FILE_NULL on failure */
+FOREBAY_API int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_file* file);
 
-/** What every function returns; tcio_last_error says more. */
-enum {
-  TCIO_SUCCESS = 0,
-  TCIO_ERR_ARGUMENT, /**< a null pointer, a negative length or offset, flags that do not go together, … */
-  TCIO_ERR_FILE,     /**< not an open file */
-  TCIO_ERR_MODE,     /**< not opened for this */
-  TCIO_ERR_HINT,     /**< an unknown hint, or a value that does not fit */
-  TCIO_ERR_NO_FILE,  /**< no such file */
-  TCIO_ERR_ACCESS,   /**< permission denied */
-  TCIO_ERR_SPACE,    /**< no space left, or larger than a file can be */
-  TCIO_ERR_IO,       /**< any other failure of the file system */
-  TCIO_ERR_MEMORY,   /**< no memory, or no shared memory */
-  TCIO_ERR_MPI,      /**< MPI is not running, or a call of it failed */
-  TCIO_ERR_UNSUPPORTED,
-  TCIO_ERR_PEER,    /**< another rank failed, for a reason that is not known here */
-  TCIO_ERR_INTERNAL /**< a defect in Forebay */
-};
+/** Fills the reads that are pending, writes what is buffered, and closes, also where that fails: what could
+ * not be written is lost then. Collective. `*file` becomes TCIO_FILE_NULL. */
+FOREBAY_API int tcio_close(tcio_file* file);
 
-/* "Collective" functions are called by all ranks of the file's communicator, in the same order; what one of
- * them cannot do, all of them return. All other functions need no other rank, and a failure is this rank's.
- */
+/** Writes `bytes` bytes at `offset`. `data` may be used again at once. The bytes are in the file after
+ * tcio_flush(), tcio_sync() or tcio_close(); with a keeper process they are written whatever ends this rank.
+ * On failure nothing was taken, except of a piece that reaches over several segments: the first of these may
+ * have been. */
+FOREBAY_API int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes);
+/** Writes at the file pointer, which moves behind the bytes, as tcio_write_at() does. */
+FOREBAY_API int tcio_write(tcio_file file, const void* data, int64_t bytes);
 
-/**
- * Collective. The same path and flags on all ranks. `info` (or MPI_INFO_NULL) may hold hints. `*file` is
- * TCIO_FILE_NULL on failure.
- */
-FOREBAY_TCIO_API int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_file* file);
-
-/**
- * Collective. Fills the reads that are pending, writes what is buffered, and closes, also where that fails:
- * what could not be written is lost then. `*file` becomes TCIO_FILE_NULL.
- */
-FOREBAY_TCIO_API int tcio_close(tcio_file* file);
-
-/**
- * Writes `bytes` bytes at `offset`, or at the file pointer, which moves behind them. `data` may be used again
- * at once. In the file after tcio_flush, tcio_sync or tcio_close; where a keeper process runs (docs/tcio.md),
- * written whatever ends this rank. On failure nothing of it was taken, but
- * where it reaches over several segments: those at its beginning may have been.
- */
-FOREBAY_TCIO_API int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes);
-FOREBAY_TCIO_API int tcio_write(tcio_file file, const void* data, int64_t bytes);
-
-/**
- * Reads `bytes` bytes from `offset`, or from the file pointer, which moves behind them: lazily. `data` is
- * filled at the latest by the next tcio_fetch, tcio_fetch_all, tcio_flush, tcio_sync, tcio_set_size or
- * tcio_close, and must stay until then. It gets what this rank wrote before this call and nothing that it
- * writes after it; zeros past the end of the file. A failure is returned by the call that fills.
- */
-FOREBAY_TCIO_API int tcio_read_at(tcio_file file, int64_t offset, void* data, int64_t bytes);
-FOREBAY_TCIO_API int tcio_read(tcio_file file, void* data, int64_t bytes);
+/** Reads `bytes` bytes from `offset`, lazily: `data` is filled at the latest by the next tcio_fetch(),
+ * tcio_fetch_all(), tcio_flush(), tcio_sync(), tcio_set_size() or tcio_close(), and must stay until then. It
+ * gets what this rank wrote before this call and nothing that this rank writes after it; zeros past the end
+ * of the file. A failure is returned by the call that fills. */
+FOREBAY_API int tcio_read_at(tcio_file file, int64_t offset, void* data, int64_t bytes);
+/** Reads from the file pointer, which moves behind the bytes, as tcio_read_at() does. */
+FOREBAY_API int tcio_read(tcio_file file, void* data, int64_t bytes);
 
 /** Fills the reads that are pending on this rank. */
-FOREBAY_TCIO_API int tcio_fetch(tcio_file file);
+FOREBAY_API int tcio_fetch(tcio_file file);
 
-/** Collective: the same together, so that what the ranks read comes in few large reads; and what any rank
- * wrote before it is seen, as after tcio_flush, by every read since this rank's last tcio_fetch or collective
- * call. (In a file that is written, too, each of them is noted until then in 56 bytes, regular series once.)
- */
-FOREBAY_TCIO_API int tcio_fetch_all(tcio_file file);
+/** Fills the reads that are pending on all ranks, in few large reads. Collective. What any rank wrote before
+ * is seen, as after tcio_flush(), by every read since this rank's last tcio_fetch() or collective call. In a
+ * file that is written, too, each of these reads is noted until then in 56 bytes, a regular series once. */
+FOREBAY_API int tcio_fetch_all(tcio_file file);
 
-/**
- * Collective. What any rank wrote is in the file, where any program sees it, and reads of any rank after this
- * see it. Accesses of different ranks to the same bytes, one of them a write, need this in between: a barrier
- * alone is not enough, and of two writes on different nodes the older one may win (forebay_check=order finds
- * such). After a failure what could not be written is kept for the next try.
- */
-FOREBAY_TCIO_API int tcio_flush(tcio_file file);
-
-/** Collective: tcio_flush, and on stable storage as far as MPI_File_sync says. */
-FOREBAY_TCIO_API int tcio_sync(tcio_file file);
+/** Brings what any rank wrote into the file, where any program sees it, as do reads of any rank after this.
+ * Collective. What could not be written is kept for the next try. */
+FOREBAY_API int tcio_flush(tcio_file file);
+/** Does what tcio_flush() does, and brings it on stable storage as far as MPI_File_sync says. Collective. */
+FOREBAY_API int tcio_sync(tcio_file file);
 
 /** Moves the file pointer of this rank; `whence` as for lseek. It may lie behind the end of the file. */
-FOREBAY_TCIO_API int tcio_seek(tcio_file file, int64_t offset, int whence);
-FOREBAY_TCIO_API int tcio_tell(tcio_file file, int64_t* offset);
+FOREBAY_API int tcio_seek(tcio_file file, int64_t offset, int whence);
+/** Tells where the file pointer of this rank is. */
+FOREBAY_API int tcio_tell(tcio_file file, int64_t* offset);
 
-/** Size in bytes of the file with what this rank wrote; what others wrote counts after a flush. */
-FOREBAY_TCIO_API int tcio_size(tcio_file file, int64_t* bytes);
-
-/** Collective: cuts the file there, or extends it with zeros. The same size on all ranks. */
-FOREBAY_TCIO_API int tcio_set_size(tcio_file file, int64_t bytes);
-
-/** What a code means; never NULL. */
-FOREBAY_TCIO_API const char* tcio_strerror(int code);
-
-/** What went wrong in the last call that failed in this thread: file, range, cause. Valid until the next
- * failure. */
-FOREBAY_TCIO_API const char* tcio_last_error(void);
+/** Tells the size of the file in bytes with what this rank wrote; what others wrote counts after a flush. */
+FOREBAY_API int tcio_size(tcio_file file, int64_t* bytes);
+/** Cuts the file at `bytes`, the same on all ranks, or extends it with zeros. Collective. */
+FOREBAY_API int tcio_set_size(tcio_file file, int64_t bytes);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@ Whether it works here:        forebay doctor FOLDER
 family("forebay")
 prepend_path("PATH", pathJoin(prefix, "bin"))
 prepend_path("MANPATH", pathJoin(prefix, "share/man"))
+append_path("MANPATH", "") -- the system's own pages stay
 prepend_path("CMAKE_PREFIX_PATH", prefix)
 prepend_path("PKG_CONFIG_PATH", pathJoin(libdir, "pkgconfig"))
 prepend_path("CPATH", pathJoin(prefix, "include"))

@@ -14,6 +14,7 @@ conflict forebay
 # prereq openmpi/5.0.7 hdf5/1.14.5
 prepend-path PATH $prefix/bin
 prepend-path MANPATH $prefix/share/man
+append-path MANPATH "" ;# the system's own pages stay
 prepend-path CMAKE_PREFIX_PATH $prefix
 prepend-path PKG_CONFIG_PATH $libdir/pkgconfig
 prepend-path CPATH $prefix/include

@@ -1,4 +1,6 @@
-# Copy to packages/forebay/package.py of a repository of your own: `spack repo create site; spack repo add site`.
+# For Spack 1.0 and later. packaging/README.md says where to put it.
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import *
 
 
@@ -16,9 +18,10 @@ class Forebay(CMakePackage):
 
     variant("hdf5", default=True, description="The HDF5 driver")
     variant("pnetcdf", default=True, description="The PnetCDF driver")
-    variant("kokkos", default=False, description="Kokkos views, with their example")
+    variant("kokkos", default=False, description="Kokkos views")
     variant("fortran", default=True, description="The Fortran module")
     variant("tools", default=True, description="The forebay command")
+    variant("config", default=True, description="Settings by file (FOREBAY_CONFIG)")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -31,11 +34,12 @@ class Forebay(CMakePackage):
     depends_on("kokkos@4:", when="+kokkos")
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", when="+tools")
+    depends_on("tomlplusplus@3:", type="build", when="+config")
 
     conflicts("%gcc@:11", msg="Forebay is written in C++20")
 
     def cmake_args(self):
-        features = ["hdf5", "pnetcdf", "kokkos", "fortran", "tools"]
+        features = ["hdf5", "pnetcdf", "kokkos", "fortran", "tools", "config"]
         args = [self.define_from_variant("FOREBAY_" + name.upper(), name) for name in features]
         args += [self.define("FOREBAY_TESTS", False), self.define("FOREBAY_BENCH", False)]
         args += [self.define("FOREBAY_EXAMPLES", False)]

@@ -81,17 +81,60 @@ Status BoxFile::get_all(Requests& requests, Status mine, bool& callbacks) {
   return agree_outcome(core_->comm(), mine);
 }
 
-Status BoxFile::flush() {
+Status BoxFile::note(Requests::Kind kind, const forebay_request* requests, std::int64_t count,
+                     const std::string& what) {
+  Status status = (kind == Requests::Kind::put ? pending_.puts : pending_.gets).add(requests, count, what);
+  if (!status.ok()) pending_.refused.update(status);
+  return status;
+}
+
+Status BoxFile::wait(bool& callbacks) {
+  Pending mine = std::exchange(pending_, Pending{});
+  Status status = std::move(mine.refused);
+  bool failed = false;
+  if (!mine.puts.empty()) status.update(put(mine.puts, callbacks));
+  if (!mine.gets.empty()) status.update(get(mine.gets, failed));
+  callbacks = callbacks || failed;
+  return status;
+}
+
+Status BoxFile::wait_all(bool& callbacks) {
+  const CollectiveCall call(core_->about("wait_all"));
+  Pending mine = std::exchange(pending_, Pending{});
+  Agreement agreed;
+  const auto puts = agreed.any(!mine.puts.empty()), gets = agreed.any(!mine.gets.empty()),
+             refused = agreed.any(!mine.refused.ok());
+  agreed.reduce_over(core_->comm());
+  Status status;
+  bool failed = false;
+  if (agreed[refused]) status = spread_failure(core_->comm(), mine.refused);
+  if (agreed[puts]) status.update(put_all(mine.puts, {}, callbacks));
+  if (agreed[gets]) status.update(get_all(mine.gets, {}, failed));
+  callbacks = callbacks || failed;
+  return status;
+}
+
+// Who has something pending is told with the outcome, since a flush is made of such messages.
+Status BoxFile::flush(bool& callbacks) {
   const CollectiveCall call(core_->about("flush"));
   Status status = core_->flush();
   // Also a barrier in strict mode, where the core has nothing to do.
-  status = agree_outcome(core_->comm(), status);
+  Agreement agreed;
+  const auto well = agreed.all(status.ok());
+  const auto pending = agreed.any(pending_.any());
+  agreed.reduce_over(core_->comm());
+  if (!agreed[well]) status = spread_failure(core_->comm(), status);
+  if (agreed[pending]) {
+    status.update(wait_all(callbacks));
+    status.update(agree_outcome(core_->comm(), core_->flush()));
+  }
   if (status.ok()) end_ = 0;
   return status;
 }
 
-Status BoxFile::sync() {
-  Status status = core_->sync();
+Status BoxFile::sync(bool& callbacks) {
+  Status status = wait_all(callbacks);
+  status.update(core_->sync());
   if (status.ok()) end_ = 0;
   return status;
 }
@@ -102,15 +145,17 @@ Status BoxFile::size(std::int64_t& bytes) {
   return status;
 }
 
-Status BoxFile::set_size(std::int64_t bytes, Status mine) {
+Status BoxFile::set_size(std::int64_t bytes, Status mine, bool& callbacks) {
   const CollectiveCall call(core_->about("change of size"));
   if (Status status = tcio::agree_on_size(*core_, bytes, std::move(mine)); !status.ok()) return status;
-  if (Status status = flush(); !status.ok()) return status;
+  if (Status status = flush(callbacks); !status.ok()) return status;
   return core_->set_size(bytes);
 }
 
-Status BoxFile::close() {
-  return core_->close();
+Status BoxFile::close(bool& callbacks) {
+  Status status = wait_all(callbacks);
+  status.update(core_->close());
+  return status;
 }
 
 }  // namespace forebay::api

@@ -25,17 +25,33 @@ class BoxFile {
   Status put_all(Requests& requests, Status mine, bool& callbacks);
   Status get(Requests& requests, bool& callbacks);
   Status get_all(Requests& requests, Status mine, bool& callbacks);
-  Status flush();
-  Status sync();
+
+  /// Notes requests for a wait; flush, sync, set_size and close wait, too, for those of all ranks. What is
+  /// wrong with them is returned here, and again by that.
+  Status note(Requests::Kind kind, const forebay_request* requests, std::int64_t count,
+              const std::string& what);
+  Status wait(bool& callbacks);
+  Status wait_all(bool& callbacks);
+
+  Status flush(bool& callbacks);
+  Status sync(bool& callbacks);
   Status size(std::int64_t& bytes);
-  Status set_size(std::int64_t bytes, Status mine);
-  Status close();
+  Status set_size(std::int64_t bytes, Status mine, bool& callbacks);
+  Status close(bool& callbacks);
 
  private:
+  struct Pending {
+    Requests puts{Requests::Kind::put};
+    Requests gets{Requests::Kind::get};
+    Status refused;
+    bool any() const { return !puts.empty() || !gets.empty() || !refused.ok(); }
+  };
+
   Status failed_callback(const char* what) const;
 
   std::unique_ptr<CoreFile> core_;
   tcio::Opened opened_;
+  Pending pending_;
   std::int64_t end_ = 0;  // of what this rank put since the last flush
 };
 

@@ -9,7 +9,7 @@
 
 namespace forebay::tcio {
 
-/// Keeps the sentence for tcio_last_error, and returns the number.
+/// Keeps the sentence for forebay_last_error, and returns the number.
 int fail(int number, const std::string& message) noexcept;
 int finish(const Status& status) noexcept;
 

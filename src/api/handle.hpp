@@ -13,7 +13,7 @@
 
 #include "api/errors.hpp"
 #include "api/tcio_file.hpp"
-#include "forebay/tcio.h"
+#include "forebay/status.h"
 #include "mpi/handles.hpp"
 
 namespace forebay::tcio {
@@ -40,13 +40,13 @@ bool is_open(const H* handle) {
 
 template <class H>
 int not_open(const H* handle, const char* function) {
-  return fail(TCIO_ERR_FILE,
+  return fail(FOREBAY_ERR_FILE,
               std::string(function) + (handle == nullptr ? ": no file" : ": the file has been closed"));
 }
 
 /// MPI has ended: nothing collective can be done any more.
 inline int no_mpi(const char* function) {
-  return fail(TCIO_ERR_MPI, std::string(function) + ": MPI is not running");
+  return fail(FOREBAY_ERR_MPI, std::string(function) + ": MPI is not running");
 }
 
 template <class F>
@@ -56,7 +56,7 @@ std::string naming(const F& file, const char* function) {
 
 template <class F>
 int wrong_mode(const F& file, const char* function, const char* opened) {
-  return fail(TCIO_ERR_MODE, naming(file, function) + ": it was opened only to be " + opened);
+  return fail(FOREBAY_ERR_MODE, naming(file, function) + ": it was opened only to be " + opened);
 }
 
 /// A collective call.
@@ -75,7 +75,7 @@ int open(MPI_Comm comm, H** handle, const char* function, Open&& open) {
   int between = 0;
   if (comm != MPI_COMM_NULL) MPI_Comm_test_inter(comm, &between);
   if (comm == MPI_COMM_NULL || between != 0)
-    return fail(TCIO_ERR_ARGUMENT, std::string(function) + ": not an intracommunicator");
+    return fail(FOREBAY_ERR_ARGUMENT, std::string(function) + ": not an intracommunicator");
   return guarded([&]() -> Status {
     H* const made = new_handle<H>();
     // A rank that has no place for the handle opens none, and neither do the others.
@@ -89,32 +89,34 @@ int open(MPI_Comm comm, H** handle, const char* function, Open&& open) {
   });
 }
 
-template <class H>
-int close(H** handle, const char* function) {
+/// `body` closes the file.
+template <class H, class Body>
+int close(H** handle, const char* function, Body&& body) {
   if (handle == nullptr || !is_open(*handle))
     return not_open(handle == nullptr ? nullptr : *handle, function);
   if (!mpi::alive()) return no_mpi(function);
   const auto closing = std::move((*handle)->file);
   *handle = nullptr;
-  return guarded([&] { return closing->close(); });
+  return guarded([&] { return body(*closing); });
 }
 
 template <class H>
 int size(H* handle, const char* function, std::int64_t* bytes) {
   if (!is_open(handle)) return not_open(handle, function);
   if (bytes == nullptr)
-    return fail(TCIO_ERR_ARGUMENT, naming(*handle->file, function) + ": no place for the size");
+    return fail(FOREBAY_ERR_ARGUMENT, naming(*handle->file, function) + ": no place for the size");
   return guarded([&] { return handle->file->size(*bytes); });
 }
 
-template <class H>
-int set_size(H* handle, const char* function, std::int64_t bytes) {
+/// `body` is given the file, and how this rank's arguments stand.
+template <class H, class Body>
+int set_size(H* handle, const char* function, std::int64_t bytes, Body&& body) {
   if (is_open(handle) && !handle->file->access().writes) return wrong_mode(*handle->file, function, "read");
   return together(handle, function, [&](auto& file) {
     Status mine;
     if (bytes < 0 || bytes > kMostOffset)
       mine = {Code::bad_argument, naming(file, function) + ": " + std::to_string(bytes) + " bytes"};
-    return file.set_size(bytes, std::move(mine));
+    return body(file, std::move(mine));
   });
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/speaker.hpp"
 #include "engine/opening.hpp"
-#include "forebay/tcio.h"
+#include "forebay/status.h"
 #include "mpi/communicator.hpp"
 #include "mpi/file.hpp"
 #include "mpi/handles.hpp"
@@ -17,24 +17,23 @@
 namespace forebay::tcio {
 namespace {
 
-constexpr int kAllFlags = TCIO_RDWR | TCIO_CREATE | TCIO_EXCL | TCIO_TRUNC;
+constexpr int kAllFlags = FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_EXCL | FOREBAY_TRUNC;
 
-constexpr Opener kTcio{"tcio_open", "TCIO_", "tcio", "TCIO", true};
+constexpr Opener kTcio{"tcio_open", "tcio", "TCIO", true};
 
 Status check_arguments(const char* path, int flags, const Opener& opener) {
   const std::string function = opener.function;
   if (path == nullptr || *path == '\0') return {Code::bad_argument, function + ": no file name"};
   const std::string which = function + " of " + path + ": ";
-  const std::string f = opener.flags;
   if ((flags & ~kAllFlags) != 0)
     return {Code::bad_argument, which + "unknown flags " + std::to_string(flags & ~kAllFlags)};
-  if ((flags & TCIO_RDWR) == 0)
-    return {Code::bad_argument, which + "neither " + f + "RDONLY nor " + f + "WRONLY nor " + f + "RDWR"};
-  if ((flags & TCIO_WRONLY) == 0 && (flags & (TCIO_TRUNC | TCIO_CREATE)) != 0)
+  if ((flags & FOREBAY_RDWR) == 0)
+    return {Code::bad_argument, which + "neither FOREBAY_RDONLY nor FOREBAY_WRONLY nor FOREBAY_RDWR"};
+  if ((flags & FOREBAY_WRONLY) == 0 && (flags & (FOREBAY_TRUNC | FOREBAY_CREATE)) != 0)
     return {Code::bad_argument,
-            which + f + "CREATE and " + f + "TRUNC need " + f + "WRONLY or " + f + "RDWR"};
-  if ((flags & TCIO_EXCL) != 0 && (flags & TCIO_CREATE) == 0)
-    return {Code::bad_argument, which + f + "EXCL needs " + f + "CREATE"};
+            which + "FOREBAY_CREATE and FOREBAY_TRUNC need FOREBAY_WRONLY or FOREBAY_RDWR"};
+  if ((flags & FOREBAY_EXCL) != 0 && (flags & FOREBAY_CREATE) == 0)
+    return {Code::bad_argument, which + "FOREBAY_EXCL needs FOREBAY_CREATE"};
   return {};
 }
 
@@ -78,7 +77,7 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
       warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");
   }
   out.buffering = all[kBuffering] != 0;
-  const Access access = out.access = {(flags & TCIO_RDONLY) != 0, (flags & TCIO_WRONLY) != 0};
+  const Access access = out.access = {(flags & FOREBAY_RDONLY) != 0, (flags & FOREBAY_WRONLY) != 0};
   options.path = path;
   options.driver = opener.driver;
   options.keeping = Keeping::by_node;
@@ -87,8 +86,8 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
   options.only_writer = true;
   options.level1 = opener.level1;
   options.needs_descriptor = access.writes;  // level 1 may hold bytes in any mode
-  const int mode =
-      ((flags & TCIO_CREATE) != 0 ? MPI_MODE_CREATE : 0) | ((flags & TCIO_EXCL) != 0 ? MPI_MODE_EXCL : 0);
+  const int mode = ((flags & FOREBAY_CREATE) != 0 ? MPI_MODE_CREATE : 0) |
+                   ((flags & FOREBAY_EXCL) != 0 ? MPI_MODE_EXCL : 0);
 
   std::unique_ptr<CoreFile>& core = out.core;
   status = mpi::open(comm, mode | (access.writes ? MPI_MODE_RDWR : MPI_MODE_RDONLY), info, options, core);
@@ -96,7 +95,7 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
     // Reading helps to write what has holes, but is not needed.
     status = mpi::open(comm, mode | MPI_MODE_WRONLY, info, options, core);
   }
-  if (status.ok() && (flags & TCIO_TRUNC) != 0) {
+  if (status.ok() && (flags & FOREBAY_TRUNC) != 0) {
     status = truncate(*core);
     if (!status.ok()) (void)core->close();
   }

@@ -10,10 +10,9 @@
 
 namespace forebay::tcio {
 
-/// Who opens: "tcio_open" and "TCIO", and what stands before the names of flags.
+/// Who opens: "tcio_open" and "TCIO".
 struct Opener {
   const char* function;
-  const char* flags;
   const char* driver;  ///< for the report
   const char* says;    ///< for people
   bool level1;
@@ -26,7 +25,7 @@ struct Opened {
   bool buffering = true;
 };
 
-/// Collective; as open_file, without what belongs to TCIO alone. Flags are TCIO's numbers. The core file
+/// Collective; as open_file, without what belongs to TCIO alone. The core file
 /// takes part in commit mode by node.
 Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, const Opener& opener,
                  Opened& out);

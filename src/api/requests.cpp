@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <utility>
 
 #include "api/tcio_file.hpp"
+#include "request/piece_list.hpp"
 
 namespace forebay::api {
 namespace {
@@ -51,9 +54,37 @@ Status check_box(const forebay_request& r, Box& box) {
   return {};
 }
 
+Status wrong_piece(const forebay_request& r, std::int64_t i, std::int64_t length) {
+  const std::string which = "piece " + to_string(i) + ": ";
+  if (r.offsets[i] < 0) return wrong(which + "offset " + to_string(r.offsets[i]));
+  if (length < 0) return wrong(which + to_string(length) + " elements");
+  return wrong(which + to_string(length) + " elements of " + to_string(r.element_bytes) + " bytes from " +
+               to_string(r.offsets[i]) + " on end past 2^62");
+}
+
+// Checked and spelled in one pass: what is kept of a piece is two or four bytes.
+Status read_list(const forebay_request& r, PieceListPtr& list) {
+  if (r.offset < 0 || r.offset > kMostOffset) return wrong("a list at offset " + to_string(r.offset));
+  if (r.element_bytes < 1) return wrong("elements of " + to_string(r.element_bytes) + " bytes");
+  if (r.pieces < 0) return wrong("a list of " + to_string(r.pieces) + " pieces");
+  if (r.pieces > 0 && r.offsets == nullptr) return wrong("a list without offsets");
+  const std::int64_t most = (kMostOffset - r.offset) / r.element_bytes;
+  std::int64_t elements = 0;
+  PieceListBuilder builder;
+  for (std::int64_t i = 0; i < r.pieces; ++i) {
+    const std::int64_t offset = r.offsets[i], length = r.lengths != nullptr ? r.lengths[i] : 1;
+    if (offset < 0 || length < 0 || offset > most || length > most - offset) return wrong_piece(r, i, length);
+    if (length > most - elements) return wrong("a list of more than 2^62 bytes");
+    elements += length;
+    builder.add(offset, length);
+  }
+  list = builder.finish();
+  return {};
+}
+
 }  // namespace
 
-Status Requests::check_memory(const forebay_request& r) const {
+Status Requests::check_memory(const forebay_request& r) {
   if ((r.memory == nullptr) == (r.stage == nullptr))
     return wrong(r.stage == nullptr ? "no memory was given" : "memory and staging were given");
   const std::int64_t size = r.element_bytes;
@@ -73,63 +104,80 @@ Status Requests::check_memory(const forebay_request& r) const {
 
 Status Requests::add_one(const forebay_request& r) {
   if (r.refused != nullptr) return wrong(r.refused);
-  Box box;
-  if (Status status = check_box(r, box); !status.ok()) return status;
-  const auto n = static_cast<std::size_t>(r.ndims);
-  parts_.emplace_back(StridedCursor::subarray(r.offset, r.element_bytes, {box.shape.data(), n},
-                                              {box.start.data(), n}, {box.count.data(), n},
-                                              {box.stride.data(), n}));
-  Part& part = parts_.back();
-  const std::int64_t bytes = part.cursor.bytes();
+  Part& part = parts_.emplace_back();
+  Cursor* cursor = nullptr;
+  std::int64_t bytes = 0;
+  if (r.ndims == FOREBAY_PIECES) {
+    PieceListPtr list;
+    if (Status status = read_list(r, list); !status.ok()) return status;
+    bytes = list->elements() * r.element_bytes;
+    cursor = &part.list.emplace(std::move(list), PieceMapping{r.offset, r.element_bytes});
+  } else {
+    Box box;
+    if (Status status = check_box(r, box); !status.ok()) return status;
+    const auto n = static_cast<std::size_t>(r.ndims);
+    cursor = &part.box.emplace(StridedCursor::subarray(r.offset, r.element_bytes, {box.shape.data(), n},
+                                                       {box.start.data(), n}, {box.count.data(), n},
+                                                       {box.stride.data(), n}));
+    bytes = cursor->bytes();
+  }
   if (bytes == 0) {
     parts_.pop_back();
     return {};
   }
   if (Status status = check_memory(r); !status.ok()) return status;
-  end_ = std::max(end_, part.cursor.hull().end);
+  end_ = std::max(end_, cursor->hull().end);
   const Swap swap = r.swap != 0 ? static_cast<Swap>(r.element_bytes) : Swap::none;
   if (r.stage != nullptr) {
     const StagingMemory memory{static_cast<std::byte*>(r.stage->memory), r.stage->slot_bytes, r.stage->slots};
     part.mover.emplace(*r.stage);
     if (kind_ == Kind::put) {
       part.staged_source.emplace(*part.mover, r.element_bytes, bytes, memory);
-      puts_.push_back({&part.cursor, &*part.staged_source});
+      puts_.push_back({cursor, &*part.staged_source});
     } else {
       part.staged_sink.emplace(*part.mover, r.element_bytes, memory);
-      gets_.push_back({&part.cursor, &*part.staged_sink});
+      gets_.push_back({cursor, &*part.staged_sink});
     }
   } else if (kind_ == Kind::put) {
     part.source.emplace(r.memory, swap);
-    puts_.push_back({&part.cursor, &*part.source});
+    puts_.push_back({cursor, &*part.source});
   } else {
     part.sink.emplace(r.memory, swap);
-    gets_.push_back({&part.cursor, &*part.sink});
+    gets_.push_back({cursor, &*part.sink});
+  }
+  return {};
+}
+
+Status Requests::add_all(const forebay_request* requests, std::int64_t count) {
+  if (count < 0 || (count > 0 && requests == nullptr))
+    return wrong("a list of " + to_string(count) + " requests");
+  // A caller's structures may have grown since this was built.
+  const std::size_t step = count > 0 ? requests->size : 0;
+  if (count > 0 && step < sizeof(forebay_request)) return wrong("forebay_request without its size");
+  const auto* at = reinterpret_cast<const std::byte*>(requests);
+  for (std::int64_t i = 0; i < count; ++i, at += step) {
+    const auto& request = *reinterpret_cast<const forebay_request*>(at);
+    Status status =
+        request.size == step ? add_one(request) : wrong("another size of forebay_request than the first");
+    if (!status.ok()) return {status.code(), "request " + to_string(i) + ": " + status.message()};
   }
   return {};
 }
 
 Status Requests::add(const forebay_request* requests, std::int64_t count, const std::string& what) {
-  const auto add_all = [&]() -> Status {
-    if (count < 0 || (count > 0 && requests == nullptr))
-      return wrong("a list of " + to_string(count) + " requests");
-    // A caller's structures may have grown since this was built.
-    const std::size_t step = count > 0 ? requests->size : 0;
-    if (count > 0 && step < sizeof(forebay_request)) return wrong("forebay_request without its size");
-    const auto* at = reinterpret_cast<const std::byte*>(requests);
-    for (std::int64_t i = 0; i < count; ++i, at += step) {
-      const auto& request = *reinterpret_cast<const forebay_request*>(at);
-      Status status =
-          request.size == step ? add_one(request) : wrong("another size of forebay_request than the first");
-      if (!status.ok()) return {status.code(), "request " + to_string(i) + ": " + status.message()};
-    }
-    return {};
-  };
-  Status status = add_all();
+  const std::size_t parts = parts_.size(), puts = puts_.size(), gets = gets_.size();
+  const std::int64_t end = end_;
+  Status status;
+  try {
+    status = add_all(requests, count);
+  } catch (const std::bad_alloc&) {
+    status = {Code::no_memory, "no memory for the list"};
+  }
   if (status.ok()) return status;
-  puts_.clear();
-  gets_.clear();
-  parts_.clear();
-  end_ = 0;
+  puts_.resize(puts);
+  gets_.resize(gets);
+  while (parts_.size() > parts) parts_.pop_back();
+  end_ = end;
   return {status.code(), what + ": " + status.message()};
 }
 

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "forebay/core.h"
+#include "forebay/file.h"
 #include "request/memory_stream.hpp"
+#include "request/piece_cursor.hpp"
 #include "request/request.hpp"
 #include "request/staged_sink.hpp"
 #include "request/staged_source.hpp"
@@ -30,16 +31,18 @@ class CallbackMover final : public Mover {
   forebay_stage stage_;
 };
 
-/// A list of puts or of gets. Functions throw std::bad_alloc only.
+/// A list of puts or of gets. Functions that say nothing else throw std::bad_alloc only.
 class Requests {
  public:
   enum class Kind { put, get };
 
   explicit Requests(Kind kind) : kind_(kind) {}
 
-  /// `what`: how the call names itself and the file. Where a request is wrong, nothing of the list is left.
+  /// Adds what a call asks for: all, or, where a request is wrong or memory lacks, nothing. `what`: how the
+  /// call names itself and the file. Of the requests only memory and staging are referred to.
   Status add(const forebay_request* requests, std::int64_t count, const std::string& what);
 
+  bool empty() const { return puts_.empty() && gets_.empty(); }
   const std::vector<Put>& puts() const { return puts_; }
   const std::vector<Get>& gets() const { return gets_; }
   /// Where the last byte lies that any of them reaches.
@@ -52,8 +55,8 @@ class Requests {
 
  private:
   struct Part {
-    explicit Part(StridedCursor c) : cursor(std::move(c)) {}
-    StridedCursor cursor;
+    std::optional<StridedCursor> box;
+    std::optional<PieceListCursor> list;
     std::optional<MemorySource> source;
     std::optional<MemorySink> sink;
     std::optional<CallbackMover> mover;
@@ -61,8 +64,9 @@ class Requests {
     std::optional<StagedSink> staged_sink;
   };
 
+  Status add_all(const forebay_request* requests, std::int64_t count);
   Status add_one(const forebay_request& request);
-  Status check_memory(const forebay_request& request) const;
+  static Status check_memory(const forebay_request& request);
 
   Kind kind_;
   std::deque<Part> parts_;  // stay where they are

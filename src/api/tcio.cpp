@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "api/errors.hpp"
 #include "api/handle.hpp"
@@ -23,7 +24,7 @@ struct tcio_file_s : tcio::HandleOf<File> {};
 namespace {
 
 int bad(const File& file, const char* function, const std::string& what) {
-  return fail(TCIO_ERR_ARGUMENT, naming(file, function) + ": " + what);
+  return fail(FOREBAY_ERR_ARGUMENT, naming(file, function) + ": " + what);
 }
 
 bool good_range(std::int64_t offset, const void* data, std::int64_t bytes) {
@@ -47,7 +48,7 @@ int write_at(tcio_file handle, const char* function, std::int64_t offset, const 
   File& file = *handle->file;
   if (!file.access().writes) return wrong_mode(file, function, "read");
   if (!good_range(offset, data, bytes)) return bad_range(file, function, offset, bytes);
-  if (file.write_piece(offset, data, bytes)) return TCIO_SUCCESS;
+  if (file.write_piece(offset, data, bytes)) return FOREBAY_SUCCESS;
   return guarded([&] { return file.write_at(offset, data, bytes); });
 }
 
@@ -55,7 +56,7 @@ int read_at(tcio_file handle, const char* function, std::int64_t offset, void* d
   File& file = *handle->file;
   if (!file.access().reads) return wrong_mode(file, function, "written");
   if (!good_range(offset, data, bytes)) return bad_range(file, function, offset, bytes);
-  if (file.read_piece(offset, data, bytes)) return TCIO_SUCCESS;
+  if (file.read_piece(offset, data, bytes)) return FOREBAY_SUCCESS;
   return guarded([&] { return file.read_at(offset, data, bytes); });
 }
 
@@ -70,7 +71,7 @@ int tcio_open(MPI_Comm comm, const char* path, int flags, MPI_Info info, tcio_fi
 }
 
 int tcio_close(tcio_file* file) {
-  return tcio::close(file, "tcio_close");
+  return tcio::close(file, "tcio_close", [](File& f) { return f.close(); });
 }
 
 int tcio_write_at(tcio_file file, int64_t offset, const void* data, int64_t bytes) {
@@ -82,7 +83,7 @@ int tcio_write(tcio_file file, const void* data, int64_t bytes) {
   if (!is_open(file)) return not_open(file, "tcio_write");
   const int64_t position = file->file->position();
   const int result = write_at(file, "tcio_write", position, data, bytes);
-  if (result == TCIO_SUCCESS) file->file->move_to(position + bytes);
+  if (result == FOREBAY_SUCCESS) file->file->move_to(position + bytes);
   return result;
 }
 
@@ -95,7 +96,7 @@ int tcio_read(tcio_file file, void* data, int64_t bytes) {
   if (!is_open(file)) return not_open(file, "tcio_read");
   const int64_t position = file->file->position();
   const int result = read_at(file, "tcio_read", position, data, bytes);
-  if (result == TCIO_SUCCESS) file->file->move_to(position + bytes);
+  if (result == FOREBAY_SUCCESS) file->file->move_to(position + bytes);
   return result;
 }
 
@@ -117,7 +118,8 @@ int tcio_sync(tcio_file file) {
 }
 
 int tcio_set_size(tcio_file file, int64_t bytes) {
-  return tcio::set_size(file, "tcio_set_size", bytes);
+  return tcio::set_size(file, "tcio_set_size", bytes,
+                        [bytes](File& f, Status mine) { return f.set_size(bytes, std::move(mine)); });
 }
 
 int tcio_seek(tcio_file file, int64_t offset, int whence) {
@@ -147,7 +149,7 @@ int tcio_tell(tcio_file file, int64_t* offset) {
   if (!is_open(file)) return not_open(file, "tcio_tell");
   if (offset == nullptr) return bad(*file->file, "tcio_tell", "no place for the offset");
   *offset = file->file->position();
-  return TCIO_SUCCESS;
+  return FOREBAY_SUCCESS;
 }
 
 int tcio_size(tcio_file file, int64_t* bytes) {

@@ -1,5 +1,7 @@
 #include "forebay/version.h"
 
-const char* forebay_version(void) {
+#include "forebay/status.h"
+
+FOREBAY_API const char* forebay_version(void) {
   return FOREBAY_VERSION;
 }

@@ -1,5 +1,5 @@
-// Forebay's own file without Kokkos: boxes from spans, what is refused and who is told, callbacks that throw,
-// files that were closed.
+// Forebay's own file without Kokkos: boxes and lists from ranges, what is pending, what is refused and who is
+// told, callbacks that throw, files that were closed.
 #include <forebay/file.hpp>
 
 #include <cstdlib>
@@ -39,16 +39,14 @@ int thrown(const std::function<void()>& body, const char* text = "") {
 }
 #define THROWS(code, ...) check(thrown(__VA_ARGS__) == (code), #code " " #__VA_ARGS__, __LINE__)
 
-constexpr int kNew = FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC;
+using forebay::Mode;
+constexpr Mode kNew = Mode::read_write | Mode::create | Mode::truncate;
 
-File open_file(const char* path, int flags,
+File open_file(const char* path, Mode mode,
                std::initializer_list<std::pair<const char*, const char*>> hints = {}) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  for (const auto& [key, value] : hints) MPI_Info_set(info, key, value);
-  File file(MPI_COMM_WORLD, path, flags, info);
-  MPI_Info_free(&info);
-  return file;
+  forebay::Hints set;
+  for (const auto& [key, value] : hints) set.set(key, value);
+  return File(MPI_COMM_WORLD, path, mode, set);
 }
 
 template <class T>
@@ -72,15 +70,15 @@ void spans(const char* mode) {
   File file = open_file("spans.dat", kNew, {{"forebay_mode", mode}, {"forebay_stripe_bytes", "4k"}});
   const std::vector<int> mine = numbers(static_cast<int>(rows * each), 1000 * rank);
   const Box box{16, {rows, columns}, {0, rank}, {rows, each}, {1, ranks}};
-  file.put_all(box, std::span(mine));
+  file.put_all(box, mine);
   std::vector<int> again(mine.size());
-  file.get_all(box, std::span(again));
+  file.get_all(box, again);
   CHECK(again == mine);
   // A line a rank behind it, turned round.
   const std::int64_t behind = 16 + rows * columns * 4;
   file.put({behind + 20 * rank}, std::span(mine).first(5), ByteOrder::big);
   std::vector<int> line(5);
-  file.get({behind + 20 * rank}, std::span(line), ByteOrder::big);
+  file.get({behind + 20 * rank}, line, ByteOrder::big);
   CHECK(std::equal(line.begin(), line.end(), mine.begin()));
   CHECK(file.size() >= behind + 20 * (rank + 1));
   // Part of one dimension, past the end: zeros.
@@ -137,10 +135,113 @@ void refused() {
   THROWS(FOREBAY_ERR_FILE, [&] { file.flush(); });
   THROWS(FOREBAY_ERR_FILE, [&] { file.close(); });
   THROWS(FOREBAY_ERR_NO_FILE, [] { open_file("no/such/folder", kNew); }, "no/such/folder");
-  THROWS(FOREBAY_ERR_ARGUMENT, [] { open_file("refused.dat", FOREBAY_CREATE); }, "FOREBAY_RDONLY");
-  File reading = open_file("refused.dat", FOREBAY_RDONLY);
+  THROWS(FOREBAY_ERR_ARGUMENT, [] { open_file("refused.dat", Mode::create); }, "FOREBAY_RDONLY");
+  File reading = open_file("refused.dat", Mode::read);
   THROWS(FOREBAY_ERR_MODE, [&] { reading.put_all({}, all); }, "only to be read");
   THROWS(FOREBAY_ERR_MODE, [&] { reading.set_size(0); });
+}
+
+// What is wrong with a list of pieces; and what is not.
+void lists() {
+  using forebay::Pieces;
+  File file = open_file("lists.dat", kNew, {{"forebay_stripe_bytes", "4k"}});
+  const bool last = rank == ranks - 1;
+  const std::int64_t far = std::int64_t{1} << 59;
+  std::vector<double> data(6, 1.0 + rank);
+  using List = std::vector<std::int64_t>;
+  const auto refused = [&](const char* why, const List& offsets, const List& lengths,
+                           std::int64_t offset = 0) {
+    const List good{0, 3}, lengths_of_good{1, 5};
+    THROWS(
+        FOREBAY_ERR_ARGUMENT,
+        [&] { file.put_all(last ? Pieces{offsets, lengths, offset} : Pieces{good, lengths_of_good}, data); },
+        why);
+    if (last) THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.get({offsets, lengths, offset}, data); }, why);
+  };
+  refused("piece 1: offset -1", {0, -1}, {1, 5});
+  refused("piece 0: -1 elements", {0, 9}, {-1, 7});
+  refused("end past 2^62", {0, far}, {1, 5});
+  refused("end past 2^62", {0, far - 2}, {1, 5});
+  refused("end past 2^62", {0, far - 5}, {1, 5}, 8);
+  refused("end past 2^62", {0, INT64_MAX}, {1, 5});
+  refused("offset -8", {0, 8}, {1, 5}, -8);
+  refused("a list at offset 9", {0, 8}, {1, 5}, INT64_MAX);
+  refused("memory of 6", {0, 8}, {1, 4});
+  refused("memory of 6", {0, 8}, {INT64_MAX, INT64_MAX});
+  refused("2 offsets and 1 lengths", {0, 8}, {6});
+  // No piece, pieces of nothing, one element each; a later piece over an earlier one.
+  const List none, first{0, 7, 3}, nothing{0, 6, 0}, each{40, 41, 42, 43, 41, 44}, over{20, 21}, twice{3, 3};
+  std::vector<double> empty;
+  file.put_all({none}, empty);
+  if (rank == 0) {
+    file.put({first, nothing}, data);
+    data = {0, 1, 2, 3, 4, 5};
+    file.put({each}, data);
+    file.put({over, twice}, data, ByteOrder::big);
+    data.assign(6, 0);
+    file.get({each}, data);
+    CHECK((data == std::vector<double>{0, 4, 2, 3, 4, 5}));
+    std::vector<double> four(4);
+    file.get({.offset = 160}, four, ByteOrder::big);
+    CHECK((four == std::vector<double>{0, 3, 4, 5}));
+    CHECK(file.size() == 45 * 8);
+  }
+  file.close();
+}
+
+// What is pending: who hears of what is wrong with it, and when it is there.
+void later() {
+  File file = open_file("later.dat", kNew);
+  const bool last = rank == ranks - 1;
+  const std::vector<int> mine{10 * rank, 10 * rank + 1};
+  std::vector<int> all(static_cast<std::size_t>(2 * ranks), -1);
+  file.iput({8 * rank}, mine);
+  file.iget({0}, all);
+  CHECK(file.size() == 0 && all[0] == -1);
+  file.wait_all();
+  for (int r = 0; r < ranks; ++r) CHECK(all[static_cast<std::size_t>(2 * r)] == 10 * r);
+  file.wait_all();  // nothing
+  file.wait();
+  // One rank's mistake all hear of, once; what is right is done.
+  if (last) file.iput({-8}, mine);
+  file.iput({800 + 8 * rank}, mine);
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.wait_all(); }, "offset -8");
+  file.wait_all();
+  std::vector<int> two(2);
+  file.get({800 + 8 * rank}, two);
+  CHECK(two == mine);
+  // By each of the others, too; wait tells only this rank.
+  if (last) {
+    file.iget({-8}, two);
+    THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.wait(); }, "offset -8");
+    file.iget({-8}, two);
+  }
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.flush(); }, "offset -8");
+  if (last) file.iput({4, {2}, {1}}, mine);
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.sync(); }, "do not fit into 2");
+  if (last) file.iput({4, {2}, {1}}, mine);
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.set_size(0); }, "do not fit into 2");
+  // In C the mistake is told at once, too, and so is the rest of that list refused.
+  if (last) {
+    forebay_request r{};
+    r.size = sizeof r;
+    r.element_bytes = 4;
+    r.ndims = 1;
+    CHECK(forebay_iput(file.handle(), &r, 1) == FOREBAY_ERR_ARGUMENT);
+  }
+  file.iget({8 * rank}, two);
+  THROWS(FOREBAY_ERR_ARGUMENT, [&] { file.close(); }, "no shape");
+  CHECK(two == mine);
+  THROWS(FOREBAY_ERR_FILE, [&] { file.iput({}, mine); });
+  THROWS(FOREBAY_ERR_FILE, [&] { file.wait_all(); });
+  THROWS(FOREBAY_ERR_FILE, [&] { file.wait(); });
+  File reading = open_file("later.dat", Mode::read);
+  THROWS(FOREBAY_ERR_MODE, [&] { reading.iput({}, mine); }, "only to be read");
+  reading.iget({8 * rank}, two);
+  File moved = std::move(reading);
+  two = {7, 7};
+  moved.close();
+  CHECK(two == mine);
 }
 
 struct Mishap {};
@@ -172,7 +273,7 @@ class Copying final : public forebay::Stager {
   int calls_ = 0;
 };
 
-void stagers(const char* mode, bool together, int fails_at) {
+void stagers(const char* mode, bool together, int fails_at, bool at_once = true) {
   constexpr std::int64_t n = 4000;
   if (rank == 0) std::remove("stagers.dat");
   MPI_Barrier(MPI_COMM_WORLD);
@@ -187,12 +288,20 @@ void stagers(const char* mode, bool together, int fails_at) {
         forebay::Puts puts;
         puts.staging_bytes(1000);
         puts.add(box, 8, {n}, std::make_unique<Copying>(data, true, at));
-        together ? file.put_all(puts) : file.put(puts);
+        if (!at_once) file.iput(std::move(puts));
+        if (!at_once)
+          together ? file.wait_all() : file.wait();
+        else
+          together ? file.put_all(puts) : file.put(puts);
       } else {
         forebay::Gets gets;
         gets.staging_bytes(1000);
         gets.add(box, 8, {n}, std::make_unique<Copying>(data, false, at));
-        together ? file.get_all(gets) : file.get(gets);
+        if (!at_once) file.iget(std::move(gets));
+        if (!at_once)
+          together ? file.wait_all() : file.wait();
+        else
+          together ? file.get_all(gets) : file.get(gets);
       }
       return std::string();
     } catch (const Mishap&) {
@@ -230,6 +339,7 @@ int main(int argc, char** argv) {
     spans(mode);
     for (const bool together : {true, false}) {
       for (const int fails_at : {0, 1, 2, 9}) stagers(mode, together, fails_at);
+      stagers(mode, together, 2, false);
     }
   }
   setenv("FOREBAY_HINTS", "forebay_enable=off", 1);
@@ -240,6 +350,8 @@ int main(int argc, char** argv) {
   stagers("commit", true, 2);
   unsetenv("FOREBAY_HINTS");
   refused();
+  lists();
+  later();
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && failures == 0) std::printf("ok\n");
   MPI_Finalize();

@@ -30,23 +30,20 @@ int run(std::int64_t staging) {
   Kokkos::deep_copy(all, 1.0F);
   view(0, 0) = 7, view(rows - 1, columns - 1) = 9, view(5000, 777) = 11;
 
-  MPI_Info info;
-  MPI_Info_create(&info);
   constexpr long kForebay = 16 << 20;
-  MPI_Info_set(info, "forebay_memory_bytes", "16m");
-  MPI_Info_set(info, "forebay_mode", "strict");
-  forebay::File file(MPI_COMM_WORLD, "memory.dat", FOREBAY_RDWR | FOREBAY_CREATE | FOREBAY_TRUNC, info);
-  MPI_Info_free(&info);
+  using forebay::Mode;
+  forebay::File file(MPI_COMM_WORLD, "memory.dat", Mode::read_write | Mode::create | Mode::truncate,
+                     forebay::Hints().memory_bytes(kForebay).mode(forebay::Gather::strict));
   const long before = peak();
   forebay::Puts puts;
   puts.staging_bytes(staging);
-  forebay::kokkos::add<std::uint8_t>(puts, {}, view);
+  puts.add({}, forebay::kokkos::as<std::uint8_t>(view));
   file.put_all(puts);
   const long put = peak() - before;
   Kokkos::deep_copy(all, 0.0F);
   forebay::Gets gets;
   gets.staging_bytes(staging);
-  forebay::kokkos::add<std::uint8_t>(gets, {}, view);
+  gets.add({}, forebay::kokkos::as<std::uint8_t>(view));
   file.get_all(gets);
   const long got = peak() - before;
   file.close();

@@ -30,7 +30,7 @@ int run(MPI_Comm comm, bool together, const char* mode, const char* what) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "forebay_mode", mode);
   {
-    forebay::File file(comm, path, FOREBAY_RDWR, info);
+    forebay::File file(comm, path, forebay::Mode::read_write, info);
     MPI_Info_free(&info);
     for (std::int64_t call = 0; call < calls; ++call) {
       std::vector<int> mine(each);
@@ -40,9 +40,9 @@ int run(MPI_Comm comm, bool together, const char* mode, const char* what) {
       const std::int64_t first = call * each * ranks + rank;
       const forebay::Box box{.shape = {all}, .start = {first}, .count = {each}, .stride = {ranks}};
       if (together) {
-        file.put_all(box, std::span<const int>(mine));
+        file.put_all(box, mine);
       } else if ((call + rank) % 3 > 0) {
-        file.put(box, std::span<const int>(mine));
+        file.put(box, mine);
       } else {
         // One by one, while others complete blocks with these elements in them.
         for (std::int64_t i = 0; i < each; ++i)
@@ -84,18 +84,18 @@ int run_early(const char* mode) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "forebay_mode", mode);
   {
-    forebay::File file(MPI_COMM_WORLD, path, FOREBAY_RDWR, info);
+    forebay::File file(MPI_COMM_WORLD, path, forebay::Mode::read_write, info);
     if (rank == 1) {
       for (std::int64_t i = 0; i < each; ++i) {
         const int value = static_cast<int>(3 * i + 1);
         file.put({.shape = {all}, .start = {value}, .count = {1}}, std::span<const int>(&value, 1));
       }
     } else if (rank == 2) {
-      forebay::File other(MPI_COMM_SELF, path, FOREBAY_RDWR, info);
+      forebay::File other(MPI_COMM_SELF, path, forebay::Mode::read_write, info);
       std::vector<int> mine(each);
       for (std::int64_t i = 0; i < each; ++i) mine[static_cast<std::size_t>(i)] = static_cast<int>(3 * i + 2);
       for (int again = 0; again < 30; ++again)
-        other.put({.shape = {all}, .start = {2}, .count = {each}, .stride = {3}}, std::span<const int>(mine));
+        other.put({.shape = {all}, .start = {2}, .count = {each}, .stride = {3}}, mine);
       other.close();
     }
     file.close();

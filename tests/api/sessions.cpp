@@ -1,6 +1,6 @@
 // TCIO and Forebay's own files in a program that never calls MPI_Init: MPI sessions. Two sessions one after
 // the other, and what was kept is in the file.
-#include <forebay/core.h>
+#include <forebay/file.h>
 #include <forebay/tcio.h>
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ void check(bool good, const char* what, int line, const char* why) {
   std::fprintf(stderr, "line %d: %s (%s)\n", line, what, why);
   ++failures;
 }
-#define CHECK(x) check((x), #x, __LINE__, tcio_last_error())
+#define CHECK(x) check((x), #x, __LINE__, forebay_last_error())
 
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
 bool in_session(const char* mode, int round) {
@@ -36,7 +36,8 @@ bool in_session(const char* mode, int round) {
   setenv("FOREBAY_HINTS", mode, 1);
 
   tcio_file t = TCIO_FILE_NULL;
-  CHECK(tcio_open(comm, "sessions.tcio", TCIO_CREATE | TCIO_RDWR | TCIO_TRUNC, MPI_INFO_NULL, &t) == 0);
+  CHECK(tcio_open(comm, "sessions.tcio", FOREBAY_CREATE | FOREBAY_RDWR | FOREBAY_TRUNC, MPI_INFO_NULL, &t) ==
+        0);
   forebay_file f = FOREBAY_FILE_NULL;
   CHECK(forebay_open(comm, "sessions.dat", FOREBAY_CREATE | FOREBAY_RDWR | FOREBAY_TRUNC, MPI_INFO_NULL,
                      &f) == 0);
@@ -78,7 +79,7 @@ bool in_session(const char* mode, int round) {
 int main() {
   // Without a session, and without MPI_Init, there is only an error.
   tcio_file t = TCIO_FILE_NULL;
-  CHECK(tcio_open(MPI_COMM_WORLD, "sessions.tcio", TCIO_RDONLY, MPI_INFO_NULL, &t) == TCIO_ERR_MPI);
+  CHECK(tcio_open(MPI_COMM_WORLD, "sessions.tcio", FOREBAY_RDONLY, MPI_INFO_NULL, &t) == FOREBAY_ERR_MPI);
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
   int round = 0;
   // That with windows first: MPICH 4.2 aborts in MPI_Win_allocate once a session has ended.

@@ -1,6 +1,6 @@
 // What MPI_THREAD_MULTIPLE allows with different files: threads that put, get, open and close, each with
 // files of its own, on duplicates of one communicator and on others, TCIO beside Forebay's own files.
-#include <forebay/core.h>
+#include <forebay/file.h>
 #include <forebay/tcio.h>
 
 #include <atomic>
@@ -176,8 +176,9 @@ void other_communicators() {
     const Mine mine(half);
     const std::string name = name_of(t + rank % 2, "half");
     tcio_file file = TCIO_FILE_NULL;
-    check(tcio_open(half, name.c_str(), TCIO_CREATE | TCIO_RDWR | TCIO_TRUNC, MPI_INFO_NULL, &file) == 0,
-          "tcio_open", __LINE__, tcio_last_error());
+    check(tcio_open(half, name.c_str(), FOREBAY_CREATE | FOREBAY_RDWR | FOREBAY_TRUNC, MPI_INFO_NULL,
+                    &file) == 0,
+          "tcio_open", __LINE__, forebay_last_error());
     for (int k = 0; k < 10; ++k) {
       for (int i = 0; i < 500; ++i) {
         const int v = value(t, k, i * mine.ranks + mine.rank);

@@ -107,6 +107,7 @@ struct Plan {
     strict = dice.one_in(2);
     together = !dice.one_in(4);
     one_exec = dice.one_in(2);
+    later = dice.one_in(3);
   }
   /// Ranks follow each other, or take turns, in the slowest dimension.
   Index start_of(int r) const {
@@ -145,10 +146,10 @@ struct Plan {
 
   std::int64_t offset = 0;
   Index extents{}, stride{}, start{}, shape{}, low{}, high{};
-  bool apart = false, strict = false, together = true, one_exec = true;
+  bool apart = false, strict = false, together = true, one_exec = true, later = false;
 };
 
-inline forebay::File open_file(const char* path, int flags, Dice& dice, bool strict) {
+inline forebay::File open_file(const char* path, forebay::Mode mode, Dice& dice, bool strict) {
   MPI_Info info;
   MPI_Info_create(&info);
   const std::array stripes{"4k", "12k", "64k", "1m"};
@@ -158,7 +159,7 @@ inline forebay::File open_file(const char* path, int flags, Dice& dice, bool str
   if (dice.one_in(2)) MPI_Info_set(info, "forebay_memory_bytes", "64k");
   if (dice.one_in(3)) MPI_Info_set(info, "forebay_bypass_bytes", "512");
   if (dice.one_in(9)) MPI_Info_set(info, "forebay_enable", "off");
-  forebay::File file(MPI_COMM_WORLD, path, flags, info);
+  forebay::File file(MPI_COMM_WORLD, path, mode, info);
   MPI_Info_free(&info);
   return file;
 }
@@ -240,19 +241,23 @@ void play_in(const Exec& exec, Dice& dice) {
   };
 
   {
-    forebay::File file = open_file(path, FOREBAY_RDWR | FOREBAY_CREATE, dice, plan.strict);
+    forebay::File file =
+        open_file(path, forebay::Mode::read_write | forebay::Mode::create, dice, plan.strict);
     const Put parent = make_view<Put>(around);
     with(parent, [&](const auto& view) {
       fill(view);
       using Const = typename std::decay_t<decltype(view)>::const_type;
       forebay::Puts puts;
       puts.staging_bytes(staging);
-      forebay::kokkos::add<F>(exec, puts, plan.box(plan.offset, kBytes), Const(view));
-      if (two) forebay::kokkos::add<F>(exec, puts, plan.box(second, kBytes), view, forebay::ByteOrder::big);
-      if (plan.together)
-        file.put_all(puts);
-      else
-        file.put(puts);
+      puts.add(plan.box(plan.offset, kBytes), forebay::kokkos::as<F>(exec, Const(view)));
+      if (two)
+        puts.add(plan.box(second, kBytes), forebay::kokkos::as<F>(exec, view), forebay::ByteOrder::big);
+      if (plan.later) {
+        file.iput(std::move(puts));
+        plan.together ? file.wait_all() : file.wait();
+      } else {
+        plan.together ? file.put_all(puts) : file.put(puts);
+      }
       Kokkos::deep_copy(parent, sentinel<T>());  // it may be used again
     });
     if (dice.one_in(2)) file.flush();
@@ -261,7 +266,7 @@ void play_in(const Exec& exec, Dice& dice) {
   if (rank == 0) check_file<T, F, R>(path, plan, second);
   MPI_Barrier(MPI_COMM_WORLD);
 
-  forebay::File file = open_file(path, FOREBAY_RDONLY, dice, plan.strict);
+  forebay::File file = open_file(path, forebay::Mode::read, dice, plan.strict);
   const Got parent = make_view<Got>(around);
   for (const bool swapped : {false, true}) {
     if (swapped && !two) continue;
@@ -269,12 +274,14 @@ void play_in(const Exec& exec, Dice& dice) {
     with(parent, [&](const auto& view) {
       forebay::Gets gets;
       gets.staging_bytes(staging);
-      forebay::kokkos::add<F>(exec, gets, plan.box(swapped ? second : plan.offset, kBytes), view,
-                              swapped ? forebay::ByteOrder::big : forebay::ByteOrder::native);
-      if (plan.together)
-        file.get_all(gets);
-      else
-        file.get(gets);
+      gets.add(plan.box(swapped ? second : plan.offset, kBytes), forebay::kokkos::as<F>(exec, view),
+               swapped ? forebay::ByteOrder::big : forebay::ByteOrder::native);
+      if (plan.later) {
+        file.iget(std::move(gets));
+        plan.together ? file.wait_all() : file.wait();
+      } else {
+        plan.together ? file.get_all(gets) : file.get(gets);
+      }
     });
     for_each_index<R>(around, [&](const Index& i) {
       Index inner{};
@@ -303,6 +310,7 @@ void play(Dice& dice) {
 using Play = void (*)(Dice&);
 std::vector<Play> converted_views();
 std::vector<Play> views_of_ranks();
+void views_by_members();
 
 using Right = Kokkos::LayoutRight;
 using Left = Kokkos::LayoutLeft;

@@ -21,6 +21,11 @@ int main(int argc, char** argv) {
     for (const auto& more : {converted_views(), views_of_ranks()})
       plays.insert(plays.end(), more.begin(), more.end());
     if (count == 0) count = 12 * static_cast<int>(plays.size());
+    try {
+      views_by_members();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
     for (int i = 0; i < count; ++i) {
       test::seed = first + static_cast<unsigned>(i);
       Dice dice(test::seed);

@@ -115,7 +115,7 @@ check "no other release is known" is "$("$dev" --root sid shell -c true >/dev/nu
 check "--root and the machine's own stack contradict" is "$(FOREBAY_DEV=native "$dev" --root forky shell -c true >/dev/null 2>&1; echo $?)" 1
 
 # --- options of the demo and of benchmarks are known without a build, a root, or being root
-for command in "demo --help" "bench pnetcdf --help" "bench tcio -h"; do
+for command in "demo --help" "bench pnetcdf --help" "bench tcio -h" "test-apps --help"; do
   # shellcheck disable=SC2086 # words of a command
   said=$(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$work" XDG_CACHE_HOME="$work/none" bash "$dev" $command 2>&1)
   check "./dev $command answers" is $? 0

@@ -204,26 +204,26 @@ class Tcio final : public Library {
  public:
   void create(const std::string& path, Facts& facts) override {
     rank_ = rank_of_world();
-    require(tcio_open(MPI_COMM_WORLD, path.c_str(), TCIO_CREATE | TCIO_RDWR, MPI_INFO_NULL, &file_) ==
-                TCIO_SUCCESS,
+    require(tcio_open(MPI_COMM_WORLD, path.c_str(), FOREBAY_CREATE | FOREBAY_RDWR, MPI_INFO_NULL, &file_) ==
+                FOREBAY_SUCCESS,
             "tcio_open");
     place_arrays(facts);
     if (facts.prefilled != 0 && rank_ == 0) {
       const std::int64_t bytes =
           facts.arrays[kTriples].offset + facts.arrays[kTriples].row_bytes * facts.rows;
       const std::vector<std::uint8_t> ones(static_cast<std::size_t>(bytes), 0xff);
-      require(tcio_write_at(file_, 0, ones.data(), bytes) == TCIO_SUCCESS, "fill");
+      require(tcio_write_at(file_, 0, ones.data(), bytes) == FOREBAY_SUCCESS, "fill");
     }
     sync(false);
     facts_ = facts;
   }
   void put(int step) override {
     for_each_piece(facts_, step, rank_, [&](std::int64_t offset, const void* data, std::int64_t bytes) {
-      require(tcio_write_at(file_, offset, data, bytes) == TCIO_SUCCESS, "tcio_write_at");
+      require(tcio_write_at(file_, offset, data, bytes) == FOREBAY_SUCCESS, "tcio_write_at");
     });
   }
-  void sync(bool) override { require(tcio_flush(file_) == TCIO_SUCCESS, "tcio_flush"); }
-  void close() override { require(tcio_close(&file_) == TCIO_SUCCESS, "tcio_close"); }
+  void sync(bool) override { require(tcio_flush(file_) == FOREBAY_SUCCESS, "tcio_flush"); }
+  void close() override { require(tcio_close(&file_) == FOREBAY_SUCCESS, "tcio_close"); }
 
  private:
   int rank_ = 0;
@@ -236,7 +236,7 @@ class File final : public Library {
   explicit File(bool independent) : independent_(independent) {}
   void create(const std::string& path, Facts& facts) override {
     rank_ = rank_of_world();
-    file_.emplace(MPI_COMM_WORLD, path, FOREBAY_RDWR | FOREBAY_CREATE);
+    file_.emplace(MPI_COMM_WORLD, path, forebay::Mode::read_write | forebay::Mode::create);
     place_arrays(facts);
     if (facts.prefilled != 0) {
       const std::int64_t bytes =

@@ -21,6 +21,7 @@ for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/
   [ -s "$prefix/$file" ] || { echo "FAIL $file is not installed" && exit 1; }
 done
 # A relative or empty entry would be whatever folder a program is in.
+# shellcheck disable=SC2016 # the loader's $ORIGIN
 while IFS= read -r file; do
   if readelf -d "$file" 2>/dev/null | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' | tr : '\n' | grep -qvE '^(/|\$ORIGIN)'; then
     echo "FAIL the search path of $file leads to the current folder" && exit 1
@@ -71,8 +72,8 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<double> values(5, 1.5);
-  forebay::File file(MPI_COMM_WORLD, argv[1], FOREBAY_RDWR | FOREBAY_CREATE);
-  file.put({.offset = rank * 40}, std::span(values));
+  forebay::File file(MPI_COMM_WORLD, argv[1], forebay::Mode::read_write | forebay::Mode::create);
+  file.put({.offset = rank * 40}, values);
   file.close();
   MPI_Finalize();
 }
@@ -136,7 +137,7 @@ if [ -e "$archive" ]; then
     runs pkg-config-static ./by-pc-static f.nc
     ${CC:-cc} -o by-pc-not-static static.o $(pkg-config --libs forebay-pnetcdf-static)
     runs pkg-config-static-without-the-word ./by-pc-not-static i.nc
-    # Without --wrap the linker takes nothing of it: nothing is told at run time, so the check in docs/attaching.md must tell.
+    # Without --wrap the linker takes nothing of it: nothing is told at run time, so the check in docs/pnetcdf.md must tell.
     ${CC:-cc} -o unwrapped static.o $(pkg-config --libs forebay-pnetcdf-static | sed 's/-Wl,--wrap=ncmpio_inq_driver//')
     inside() { grep -c '@(#) Forebay PnetCDF driver' "$1"; }
     [ "$(inside by-pc-static)" = 1 ] || { echo "FAIL the mark is not found" && exit 1; }
@@ -149,6 +150,7 @@ if [ -e "$archive" ]; then
     fi
   }
   if XDG_DATA_HOME=$work/data "$prefix/bin/forebay" dropin >dropin.out; then
+    # shellcheck disable=SC2046
     ${CC:-cc} -o plain "$project/pnetcdf_program.c" $(pkg-config --cflags forebay-pnetcdf) "$(sed -n 's/^It stands for \([^,]*\),.*/\1/p' dropin.out)" \
       -lmpi
     runs installed-dropin "$prefix/bin/forebay" run ./plain h.nc

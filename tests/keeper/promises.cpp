@@ -6,7 +6,7 @@
 // records (collective puts that add them), for tcio independent, blocks, large (rows of so many bytes, each
 // written in some pieces) or boxes (by forebay_put).
 #include <fcntl.h>
-#include <forebay/core.h>
+#include <forebay/file.h>
 #include <forebay/tcio.h>
 #include <hdf5.h>
 #include <mpi.h>
@@ -154,8 +154,8 @@ class Tcio final : public Library {
  public:
   std::int64_t create(const Plan& plan) override {
     dice_ = plan.seed;
-    return tcio_open(MPI_COMM_WORLD, kFile, TCIO_CREATE | TCIO_TRUNC | TCIO_RDWR, MPI_INFO_NULL, &file_) ==
-                   TCIO_SUCCESS
+    return tcio_open(MPI_COMM_WORLD, kFile, FOREBAY_CREATE | FOREBAY_TRUNC | FOREBAY_RDWR, MPI_INFO_NULL,
+                     &file_) == FOREBAY_SUCCESS
                ? kBegin
                : -1;
   }
@@ -167,19 +167,19 @@ class Tcio final : public Library {
       const std::int64_t n =
           next() % 2 == 0 ? most : 1 + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(most));
       if (tcio_write_at(file_, begin + at * kWord, &words[static_cast<std::size_t>(at)], n * kWord) !=
-          TCIO_SUCCESS)
+          FOREBAY_SUCCESS)
         return false;
       at += n;
     }
     if (next() % 50 != 0) return true;
     Words got(words.size());
-    return tcio_read_at(file_, begin, got.data(), count * kWord) == TCIO_SUCCESS &&
-           tcio_fetch(file_) == TCIO_SUCCESS && got == words;
+    return tcio_read_at(file_, begin, got.data(), count * kWord) == FOREBAY_SUCCESS &&
+           tcio_fetch(file_) == FOREBAY_SUCCESS && got == words;
   }
   bool flush() override {
-    return (++flushes_ % 3 == 0 ? tcio_sync(file_) : tcio_flush(file_)) == TCIO_SUCCESS;
+    return (++flushes_ % 3 == 0 ? tcio_sync(file_) : tcio_flush(file_)) == FOREBAY_SUCCESS;
   }
-  bool close() override { return tcio_close(&file_) == TCIO_SUCCESS; }
+  bool close() override { return tcio_close(&file_) == FOREBAY_SUCCESS; }
 
  private:
   static constexpr std::int64_t kBegin = 40, kWord = sizeof(std::int64_t);

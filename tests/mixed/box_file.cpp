@@ -1,4 +1,4 @@
-// A file by forebay::File, over the C functions of forebay/core.h: boxes of arrays.
+// A file by forebay::File, over the C functions of forebay/file.h: boxes of arrays.
 #include <forebay/file.hpp>
 
 #include <optional>
@@ -23,9 +23,9 @@ class BoxFile : public OpenFile {
  public:
   explicit BoxFile(const Opening& opening) : me_(opening.team.me()) {
     const Info info(opening.hints);
-    const int flags =
-        opening.writable ? FOREBAY_RDWR | (opening.create ? FOREBAY_CREATE : 0) : FOREBAY_RDONLY;
-    must("open", [&] { file_.emplace(opening.team.comm(), opening.path, flags, info); });
+    forebay::Mode mode = opening.writable ? forebay::Mode::read_write : forebay::Mode::read;
+    if (opening.writable && opening.create) mode |= forebay::Mode::create;
+    must("open", [&] { file_.emplace(opening.team.comm(), opening.path, mode, info); });
   }
 
   void put(Array& array, const Access& access, std::uint64_t id, std::uint64_t way) override {

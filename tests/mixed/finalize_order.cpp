@@ -1,6 +1,6 @@
 // Windows between nodes belong to libraries that each rank may have begun to use in another order, and all
 // are freed in MPI_Finalize: it ends.
-#include <forebay/core.h>
+#include <forebay/file.h>
 #include <hdf5.h>
 #include <mpi.h>
 

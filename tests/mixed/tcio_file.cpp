@@ -11,14 +11,15 @@ namespace mixed {
 namespace {
 
 void must(int code, const char* what) {
-  if (code != TCIO_SUCCESS) fail(std::string("tcio_") + what + ": " + tcio_last_error());
+  if (code != FOREBAY_SUCCESS) fail(std::string("tcio_") + what + ": " + forebay_last_error());
 }
 
 class TcioFile : public OpenFile {
  public:
   explicit TcioFile(const Opening& opening) : me_(opening.team.me()) {
     const Info info(opening.hints);
-    const int flags = opening.writable ? TCIO_RDWR | (opening.create ? TCIO_CREATE : 0) : TCIO_RDONLY;
+    const int flags =
+        opening.writable ? FOREBAY_RDWR | (opening.create ? FOREBAY_CREATE : 0) : FOREBAY_RDONLY;
     must(tcio_open(opening.team.comm(), opening.path.c_str(), flags, info, &file_), "open");
   }
 

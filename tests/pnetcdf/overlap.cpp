@@ -1,5 +1,5 @@
 // Requests of one rank that end in one wait and cover the same elements, and such pieces of one varn: the
-// later one wins, whichever begins first in the file (docs/differences.md).
+// later one wins, whichever begins first in the file (docs/limits.md).
 #include <mpi.h>
 #include <pnetcdf.h>
 

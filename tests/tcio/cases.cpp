@@ -26,15 +26,15 @@ int failures = 0;
 
 void check(bool good, const char* what, int line) {
   if (good) return;
-  std::fprintf(stderr, "rank %d line %d: %s (%s)\n", rank, line, what, tcio_last_error());
+  std::fprintf(stderr, "rank %d line %d: %s (%s)\n", rank, line, what, forebay_last_error());
   ++failures;
 }
 #define CHECK(x) check(x, #x, __LINE__)
-#define OK(x) check((x) == TCIO_SUCCESS, #x, __LINE__)
+#define OK(x) check((x) == FOREBAY_SUCCESS, #x, __LINE__)
 #define FAILS(code, x) check((x) == (code), #x " is " #code, __LINE__)
 
 bool last_error_has(const char* text) {
-  return std::strstr(tcio_last_error(), text) != nullptr;
+  return std::strstr(forebay_last_error(), text) != nullptr;
 }
 
 tcio_file open_file(const char* path, int flags,
@@ -80,33 +80,33 @@ void wrong_opens() {
   const auto open = [&](const char* path, int flags) {
     return tcio_open(MPI_COMM_WORLD, path, flags, MPI_INFO_NULL, &file);
   };
-  FAILS(TCIO_ERR_NO_FILE, open("open.dat", TCIO_RDWR));
+  FAILS(FOREBAY_ERR_NO_FILE, open("open.dat", FOREBAY_RDWR));
   CHECK(last_error_has("open.dat"));
   CHECK(file == TCIO_FILE_NULL);
-  FAILS(TCIO_ERR_NO_FILE, open("no/such/folder", TCIO_RDWR | TCIO_CREATE));
-  FAILS(TCIO_ERR_ARGUMENT, open("", TCIO_RDWR));
-  FAILS(TCIO_ERR_ARGUMENT, open(nullptr, TCIO_RDWR));
-  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", 0));
-  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_CREATE));
-  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDONLY | TCIO_TRUNC));
-  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDWR | TCIO_EXCL));
-  FAILS(TCIO_ERR_ARGUMENT, open("open.dat", TCIO_RDWR | 4096));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_open(MPI_COMM_NULL, "open.dat", TCIO_RDWR, MPI_INFO_NULL, &file));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_open(MPI_COMM_WORLD, "open.dat", TCIO_RDWR, MPI_INFO_NULL, nullptr));
+  FAILS(FOREBAY_ERR_NO_FILE, open("no/such/folder", FOREBAY_RDWR | FOREBAY_CREATE));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("", FOREBAY_RDWR));
+  FAILS(FOREBAY_ERR_ARGUMENT, open(nullptr, FOREBAY_RDWR));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", 0));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", FOREBAY_CREATE));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", FOREBAY_RDONLY | FOREBAY_TRUNC));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", FOREBAY_RDWR | FOREBAY_EXCL));
+  FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", FOREBAY_RDWR | 4096));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_open(MPI_COMM_NULL, "open.dat", FOREBAY_RDWR, MPI_INFO_NULL, &file));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_open(MPI_COMM_WORLD, "open.dat", FOREBAY_RDWR, MPI_INFO_NULL, nullptr));
   // Of one rank alone: all hear of it.
-  FAILS(TCIO_ERR_ARGUMENT, open(rank == ranks - 1 ? nullptr : "open.dat", TCIO_RDWR | TCIO_CREATE));
+  FAILS(FOREBAY_ERR_ARGUMENT, open(rank == ranks - 1 ? nullptr : "open.dat", FOREBAY_RDWR | FOREBAY_CREATE));
   if (ranks > 1) {
-    FAILS(TCIO_ERR_ARGUMENT, open("open.dat", rank == 0 ? TCIO_RDWR | TCIO_CREATE : TCIO_RDWR));
+    FAILS(FOREBAY_ERR_ARGUMENT, open("open.dat", rank == 0 ? FOREBAY_RDWR | FOREBAY_CREATE : FOREBAY_RDWR));
     CHECK(last_error_has("differ"));
-    FAILS(TCIO_ERR_ARGUMENT, open(rank == 0 ? "open.dat" : "opened.dat", TCIO_RDWR | TCIO_CREATE));
+    FAILS(FOREBAY_ERR_ARGUMENT, open(rank == 0 ? "open.dat" : "opened.dat", FOREBAY_RDWR | FOREBAY_CREATE));
     CHECK(last_error_has("different ones"));
   }
-  OK(open("open.dat", TCIO_WRONLY | TCIO_CREATE | TCIO_EXCL));
+  OK(open("open.dat", FOREBAY_WRONLY | FOREBAY_CREATE | FOREBAY_EXCL));
   OK(tcio_close(&file));
-  int result = open("open.dat", TCIO_WRONLY | TCIO_CREATE | TCIO_EXCL);
-  CHECK(result != TCIO_SUCCESS && file == TCIO_FILE_NULL);
+  int result = open("open.dat", FOREBAY_WRONLY | FOREBAY_CREATE | FOREBAY_EXCL);
+  CHECK(result != FOREBAY_SUCCESS && file == TCIO_FILE_NULL);
   setenv("FOREBAY_HINTS", "forebay_segmnt_bytes=4k", 1);
-  FAILS(TCIO_ERR_HINT, open("open.dat", TCIO_RDWR));
+  FAILS(FOREBAY_ERR_HINT, open("open.dat", FOREBAY_RDWR));
   CHECK(last_error_has("forebay_segment_bytes"));
   unsetenv("FOREBAY_HINTS");
 }
@@ -116,74 +116,74 @@ void wrong_calls() {
   char c = 'x';
   int64_t n = 0;
   tcio_file none = TCIO_FILE_NULL;
-  FAILS(TCIO_ERR_FILE, tcio_write_at(none, 0, &c, 1));
-  FAILS(TCIO_ERR_FILE, tcio_write(none, &c, 1));
-  FAILS(TCIO_ERR_FILE, tcio_read_at(none, 0, &c, 1));
-  FAILS(TCIO_ERR_FILE, tcio_read(none, &c, 1));
-  FAILS(TCIO_ERR_FILE, tcio_seek(none, 0, SEEK_SET));
-  FAILS(TCIO_ERR_FILE, tcio_tell(none, &n));
-  FAILS(TCIO_ERR_FILE, tcio_size(none, &n));
-  FAILS(TCIO_ERR_FILE, tcio_set_size(none, 0));
-  FAILS(TCIO_ERR_FILE, tcio_flush(none));
-  FAILS(TCIO_ERR_FILE, tcio_sync(none));
-  FAILS(TCIO_ERR_FILE, tcio_fetch(none));
-  FAILS(TCIO_ERR_FILE, tcio_fetch_all(none));
-  FAILS(TCIO_ERR_FILE, tcio_close(&none));
-  FAILS(TCIO_ERR_FILE, tcio_close(nullptr));
+  FAILS(FOREBAY_ERR_FILE, tcio_write_at(none, 0, &c, 1));
+  FAILS(FOREBAY_ERR_FILE, tcio_write(none, &c, 1));
+  FAILS(FOREBAY_ERR_FILE, tcio_read_at(none, 0, &c, 1));
+  FAILS(FOREBAY_ERR_FILE, tcio_read(none, &c, 1));
+  FAILS(FOREBAY_ERR_FILE, tcio_seek(none, 0, SEEK_SET));
+  FAILS(FOREBAY_ERR_FILE, tcio_tell(none, &n));
+  FAILS(FOREBAY_ERR_FILE, tcio_size(none, &n));
+  FAILS(FOREBAY_ERR_FILE, tcio_set_size(none, 0));
+  FAILS(FOREBAY_ERR_FILE, tcio_flush(none));
+  FAILS(FOREBAY_ERR_FILE, tcio_sync(none));
+  FAILS(FOREBAY_ERR_FILE, tcio_fetch(none));
+  FAILS(FOREBAY_ERR_FILE, tcio_fetch_all(none));
+  FAILS(FOREBAY_ERR_FILE, tcio_close(&none));
+  FAILS(FOREBAY_ERR_FILE, tcio_close(nullptr));
 
-  tcio_file file = open_file("calls.dat", TCIO_CREATE | TCIO_RDWR, {});
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, -1, &c, 1));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 0, &c, -1));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 0, nullptr, 1));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, INT64_MAX, &c, 1));
+  tcio_file file = open_file("calls.dat", FOREBAY_CREATE | FOREBAY_RDWR, {});
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write_at(file, -1, &c, 1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write_at(file, 0, &c, -1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write_at(file, 0, nullptr, 1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write_at(file, INT64_MAX, &c, 1));
   CHECK(last_error_has("2^62"));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write_at(file, 1, &c, INT64_MAX));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_read_at(file, 0, nullptr, 1));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_read_at(file, INT64_MAX - 1, &c, 1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write_at(file, 1, &c, INT64_MAX));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_read_at(file, 0, nullptr, 1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_read_at(file, INT64_MAX - 1, &c, 1));
   OK(tcio_write_at(file, 0, nullptr, 0));
   OK(tcio_read_at(file, 0, nullptr, 0));
   OK(tcio_seek(file, 10, SEEK_SET));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, -11, SEEK_CUR));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, INT64_MAX, SEEK_CUR));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_seek(file, 0, 77));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_seek(file, -11, SEEK_CUR));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_seek(file, INT64_MAX, SEEK_CUR));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_seek(file, 0, 77));
   OK(tcio_tell(file, &n));
   CHECK(n == 10);  // none of these has moved it
-  FAILS(TCIO_ERR_ARGUMENT, tcio_write(file, &c, -1));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_tell(file, nullptr));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_size(file, nullptr));
-  FAILS(TCIO_ERR_ARGUMENT, tcio_set_size(file, rank == 0 ? -1 : 5));
-  if (ranks > 1) FAILS(TCIO_ERR_ARGUMENT, tcio_set_size(file, rank));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_write(file, &c, -1));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_tell(file, nullptr));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_size(file, nullptr));
+  FAILS(FOREBAY_ERR_ARGUMENT, tcio_set_size(file, rank == 0 ? -1 : 5));
+  if (ranks > 1) FAILS(FOREBAY_ERR_ARGUMENT, tcio_set_size(file, rank));
   tcio_file copy = file;
   OK(tcio_close(&file));
   CHECK(file == TCIO_FILE_NULL);
-  FAILS(TCIO_ERR_FILE, tcio_write_at(copy, 0, &c, 1));
+  FAILS(FOREBAY_ERR_FILE, tcio_write_at(copy, 0, &c, 1));
   CHECK(last_error_has("closed"));
-  FAILS(TCIO_ERR_FILE, tcio_close(&copy));
+  FAILS(FOREBAY_ERR_FILE, tcio_close(&copy));
 
-  file = open_file("calls.dat", TCIO_RDONLY, {});
-  FAILS(TCIO_ERR_MODE, tcio_write_at(file, 0, &c, 1));
-  FAILS(TCIO_ERR_MODE, tcio_set_size(file, 1));
+  file = open_file("calls.dat", FOREBAY_RDONLY, {});
+  FAILS(FOREBAY_ERR_MODE, tcio_write_at(file, 0, &c, 1));
+  FAILS(FOREBAY_ERR_MODE, tcio_set_size(file, 1));
   OK(tcio_flush(file));
   OK(tcio_sync(file));
   OK(tcio_close(&file));
-  file = open_file("calls.dat", TCIO_WRONLY, {});
-  FAILS(TCIO_ERR_MODE, tcio_read(file, &c, 1));
+  file = open_file("calls.dat", FOREBAY_WRONLY, {});
+  FAILS(FOREBAY_ERR_MODE, tcio_read(file, &c, 1));
   OK(tcio_write(file, &c, 1));
   OK(tcio_close(&file));
 
-  CHECK(std::strcmp(tcio_strerror(TCIO_SUCCESS), "success") == 0);
-  for (int code = TCIO_ERR_ARGUMENT; code <= TCIO_ERR_INTERNAL; ++code)
-    CHECK(std::strcmp(tcio_strerror(code), tcio_strerror(code - 1)) != 0);
-  CHECK(std::strcmp(tcio_strerror(-1), "unknown error") == 0);
-  CHECK(std::strcmp(tcio_strerror(INT_MAX), "unknown error") == 0);
+  CHECK(std::strcmp(forebay_strerror(FOREBAY_SUCCESS), "success") == 0);
+  for (int code = FOREBAY_ERR_ARGUMENT; code <= FOREBAY_ERR_INTERNAL; ++code)
+    CHECK(std::strcmp(forebay_strerror(code), forebay_strerror(code - 1)) != 0);
+  CHECK(std::strcmp(forebay_strerror(-1), "unknown error") == 0);
+  CHECK(std::strcmp(forebay_strerror(INT_MAX), "unknown error") == 0);
 }
 
 void truncates() {
   fresh("trunc.dat");
-  tcio_file file = open_file("trunc.dat", TCIO_CREATE | TCIO_WRONLY, {});
+  tcio_file file = open_file("trunc.dat", FOREBAY_CREATE | FOREBAY_WRONLY, {});
   OK(tcio_write_at(file, 100 * rank, "something", 9));
   OK(tcio_close(&file));
-  file = open_file("trunc.dat", TCIO_RDWR | TCIO_TRUNC, {});
+  file = open_file("trunc.dat", FOREBAY_RDWR | FOREBAY_TRUNC, {});
   int64_t bytes = -1;
   OK(tcio_size(file, &bytes));
   CHECK(bytes == 0);
@@ -196,7 +196,7 @@ void truncates() {
 // Writes that cannot reach the file are told, at the latest by flush and close, on every rank.
 void late_failures(const char* mode, const char* segment, const char* which) {
   fresh("late.dat");
-  tcio_file file = open_file("late.dat", TCIO_CREATE | TCIO_RDWR,
+  tcio_file file = open_file("late.dat", FOREBAY_CREATE | FOREBAY_RDWR,
                              {{"forebay_mode", mode},
                               {"forebay_segment_bytes", segment},
                               {"forebay_segments", "2"},
@@ -206,20 +206,20 @@ void late_failures(const char* mode, const char* segment, const char* which) {
   std::vector<int64_t> taken;
   for (int i = 0; i < 64; ++i) {
     const int64_t offset = (int64_t{64} * rank + i) * 1000;
-    if (tcio_write_at(file, offset, data.data(), 1000) == TCIO_SUCCESS) taken.push_back(offset);
+    if (tcio_write_at(file, offset, data.data(), 1000) == FOREBAY_SUCCESS) taken.push_back(offset);
   }
   // Where one rank's writes fail, the others may have written all that was taken: nobody has lost anything
   // then.
   const bool may_be_well = std::string(which) != "-1";
-  const auto failed = [](int code) { return code == TCIO_ERR_IO || code == TCIO_ERR_SPACE; };
+  const auto failed = [](int code) { return code == FOREBAY_ERR_IO || code == FOREBAY_ERR_SPACE; };
   const int flushed = tcio_flush(file);
-  CHECK(failed(flushed) || (may_be_well && flushed == TCIO_SUCCESS));
+  CHECK(failed(flushed) || (may_be_well && flushed == FOREBAY_SUCCESS));
   if (failed(flushed)) CHECK(last_error_has("late.dat"));
   const int closed = tcio_close(&file);
-  CHECK(failed(closed) || (may_be_well && closed == TCIO_SUCCESS));
+  CHECK(failed(closed) || (may_be_well && closed == FOREBAY_SUCCESS));
   CHECK(file == TCIO_FILE_NULL);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (closed != TCIO_SUCCESS) return;
+  if (closed != FOREBAY_SUCCESS) return;
   const std::vector<unsigned char> there = contents("late.dat");
   for (const int64_t offset : taken) {
     CHECK(std::ssize(there) >= offset + 1000 &&
@@ -230,7 +230,7 @@ void late_failures(const char* mode, const char* segment, const char* which) {
 // One rank writes far more than is kept and reads it, while the others do nothing.
 void alone() {
   fresh("alone.dat");
-  tcio_file file = open_file("alone.dat", TCIO_CREATE | TCIO_RDWR,
+  tcio_file file = open_file("alone.dat", FOREBAY_CREATE | FOREBAY_RDWR,
                              {{"forebay_segment_bytes", "4k"}, {"forebay_segments", "1"}});
   if (rank == ranks - 1) {
     for (int64_t i = 0; i < 20000; ++i) OK(tcio_write_at(file, 24 * i, &i, sizeof i));
@@ -247,7 +247,7 @@ void alone() {
 // Elements in turn, far more than the node keeps; then a long write over the middle of them, which passes by.
 void long_and_short(const char* ranks_per_node) {
   fresh("mixed.dat");
-  tcio_file file = open_file("mixed.dat", TCIO_CREATE | TCIO_RDWR,
+  tcio_file file = open_file("mixed.dat", FOREBAY_CREATE | FOREBAY_RDWR,
                              {{"forebay_ranks_per_node", ranks_per_node},
                               {"forebay_segment_bytes", "16k"},
                               {"forebay_segments", "2"},
@@ -284,7 +284,7 @@ void holes_stay(const char* ranks_per_node) {
     std::fclose(file);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  tcio_file file = open_file("holes.dat", TCIO_RDWR,
+  tcio_file file = open_file("holes.dat", FOREBAY_RDWR,
                              {{"forebay_ranks_per_node", ranks_per_node},
                               {"forebay_storage", "posix"},
                               {"forebay_segment_bytes", "8k"},
@@ -306,7 +306,7 @@ void holes_stay(const char* ranks_per_node) {
 void fetch_all_sees(const char* mode, const char* ranks_per_node) {
   constexpr int64_t unit = 4096, pieces = 40;
   fresh("fetch_all.dat");
-  tcio_file file = open_file("fetch_all.dat", TCIO_CREATE | TCIO_RDWR,
+  tcio_file file = open_file("fetch_all.dat", FOREBAY_CREATE | FOREBAY_RDWR,
                              {{"forebay_mode", mode},
                               {"forebay_ranks_per_node", ranks_per_node},
                               {"forebay_segment_bytes", "4k"},
@@ -368,7 +368,7 @@ void promises_at_edges(const char* mode, const char* ranks_per_node) {
   enum Call { kFetch, kFetchAll, kFlush, kSync, kSetSize, kClose, kCalls };
   for (int call = kFetch; call < kCalls; ++call) {
     fresh("edges.dat");
-    tcio_file file = open_file("edges.dat", TCIO_CREATE | TCIO_RDWR, hints);
+    tcio_file file = open_file("edges.dat", FOREBAY_CREATE | FOREBAY_RDWR, hints);
     for (const int64_t at : {at_segment(rank), at_stripe(rank)}) {
       std::vector<char> data(length, static_cast<char>(10 + rank));
       OK(tcio_write_at(file, at, data.data(), length));
@@ -434,7 +434,7 @@ void promises_at_edges(const char* mode, const char* ranks_per_node) {
 void past_two_gib() {
   fresh("far.dat");
   constexpr int64_t far = (int64_t{3} << 31) - 2;
-  tcio_file file = open_file("far.dat", TCIO_CREATE | TCIO_RDWR, {});
+  tcio_file file = open_file("far.dat", FOREBAY_CREATE | FOREBAY_RDWR, {});
   OK(tcio_seek(file, far + 4 * rank, SEEK_SET));
   OK(tcio_write(file, &rank, 4));
   OK(tcio_flush(file));
@@ -452,7 +452,7 @@ void past_two_gib() {
 // A rank that forgets to close: what it wrote is in the file when MPI ends.
 void left_open() {
   fresh("left.dat");
-  tcio_file file = open_file("left.dat", TCIO_CREATE | TCIO_RDWR, {});
+  tcio_file file = open_file("left.dat", FOREBAY_CREATE | FOREBAY_RDWR, {});
   OK(tcio_write_at(file, 4 * rank, "left", 4));
 }
 
@@ -460,7 +460,7 @@ void left_open() {
 
 int main(int argc, char** argv) {
   tcio_file early = TCIO_FILE_NULL;
-  FAILS(TCIO_ERR_MPI, tcio_open(MPI_COMM_WORLD, "early.dat", TCIO_RDONLY, MPI_INFO_NULL, &early));
+  FAILS(FOREBAY_ERR_MPI, tcio_open(MPI_COMM_WORLD, "early.dat", FOREBAY_RDONLY, MPI_INFO_NULL, &early));
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -58,12 +58,13 @@ class Aborting final : public forebay::Stager {
 };
 
 void abort_in_a_put() {
-  forebay::File file(MPI_COMM_SELF, "other.dat", FOREBAY_RDWR | FOREBAY_CREATE);
+  forebay::File file(MPI_COMM_SELF, "other.dat", forebay::Mode::read_write | forebay::Mode::create);
   const std::vector<double> older(3, 1);  // in the segment that the next put is in the middle of
-  file.put({.offset = 2048}, std::span(older));
+  file.put({.offset = 2048}, older);
   forebay::Puts puts;
   puts.staging_bytes(2048);
-  puts.add({.shape = {8192}, .count = {4096}, .stride = {2}}, 8, {4096}, std::make_unique<Aborting>());
+  const forebay::Box box{.shape = {8192}, .count = {4096}, .stride = {2}};
+  puts.add(box, 8, {4096}, std::make_unique<Aborting>());
   file.put(puts);
 }
 
@@ -79,12 +80,13 @@ int main(int argc, char** argv) {
   if (rank == 0) std::remove(kFile);
   MPI_Barrier(MPI_COMM_WORLD);
   tcio_file file = TCIO_FILE_NULL;
-  if (tcio_open(MPI_COMM_WORLD, kFile, TCIO_CREATE | TCIO_RDWR, MPI_INFO_NULL, &file) != TCIO_SUCCESS)
+  if (tcio_open(MPI_COMM_WORLD, kFile, FOREBAY_CREATE | FOREBAY_RDWR, MPI_INFO_NULL, &file) !=
+      FOREBAY_SUCCESS)
     return 2;
   for (int i = 0; i < kPieces; ++i) {
     const std::vector<char> piece(kPiece, value_of(rank, i));
     if (tcio_write_at(file, static_cast<std::int64_t>(i * ranks + rank) * kPiece, piece.data(), kPiece) !=
-        TCIO_SUCCESS)
+        FOREBAY_SUCCESS)
       return 2;
   }
   MPI_Barrier(MPI_COMM_WORLD);

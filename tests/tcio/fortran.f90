@@ -1,8 +1,8 @@
-! The module forebay_tcio: kinds and ranks of arrays, sections, both kinds of MPI's handles, and its errors.
+! TCIO of the module forebay: kinds and ranks of arrays, sections, both kinds of MPI's handles, and its errors.
 program fortran
   use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
   use mpi_f08
-  use forebay_tcio
+  use forebay
   implicit none
   integer, parameter :: n = 1000
   type(tcio_file) :: file
@@ -30,12 +30,12 @@ program fortran
   call MPI_Info_set(info, "forebay_segment_bytes", "4k")
 
   ! Of each rank in turn: a number and a column of the field.
-  call tcio_open(MPI_COMM_WORLD, "fortran.dat  ", ior(tcio_create, tcio_rdwr), info, file, ierror)
-  call expect(ierror == tcio_success, "open")
+  call tcio_open(MPI_COMM_WORLD, "fortran.dat  ", ior(forebay_create, forebay_rdwr), info, file, ierror)
+  call expect(ierror == forebay_success, "open")
   do i = 1, n
     at = place(i)
     call tcio_write_at(file, at, numbers(i), ierror)
-    call expect(ierror == tcio_success, "write_at")
+    call expect(ierror == forebay_success, "write_at")
     call tcio_write_at(file, at + 4, field(:, i))
   end do
   row = place(n + 1) - 36_int64*rank
@@ -48,7 +48,7 @@ program fortran
   call tcio_tell(file, at)
   call expect(at == row + 100*rank + 5*8 + 4 + 5 + 1, "tell")
   call tcio_flush(file, ierror)
-  call expect(ierror == tcio_success, "flush")
+  call expect(ierror == forebay_success, "flush")
 
   numbers_read = 0
   do i = 1, n
@@ -71,24 +71,24 @@ program fortran
 
   ! Mistakes.
   call tcio_read_at(file, 0_int64, numbers_read(1:9:2), ierror)
-  call expect(ierror == tcio_err_argument, "a section is not read")
+  call expect(ierror == forebay_err_argument, "a section is not read")
   call tcio_write_at(file, -1_int64, numbers, ierror)
-  call expect(ierror == tcio_err_argument, "a negative offset")
-  call expect(index(tcio_last_error(), "fortran.dat") > 0, "last_error")
-  call expect(tcio_strerror(ierror) == "bad argument", "strerror")
+  call expect(ierror == forebay_err_argument, "a negative offset")
+  call expect(index(forebay_last_error(), "fortran.dat") > 0, "last_error")
+  call expect(forebay_strerror(ierror) == "bad argument", "strerror")
   call tcio_seek(file, 0_int64, 9, ierror)
-  call expect(ierror == tcio_err_argument, "whence")
+  call expect(ierror == forebay_err_argument, "whence")
   call tcio_set_size(file, row)
   call tcio_size(file, bytes)
   call expect(bytes == row, "size")
   call tcio_sync(file)
   call tcio_close(file)
   call tcio_flush(file, ierror)
-  call expect(ierror == tcio_err_file, "closed")
+  call expect(ierror == forebay_err_file, "closed")
 
   ! The integers that module mpi has for handles.
-  call tcio_open(MPI_COMM_WORLD%mpi_val, "fortran.dat", tcio_rdonly, MPI_INFO_NULL%mpi_val, file, ierror)
-  call expect(ierror == tcio_success, "open with integers")
+  call tcio_open(MPI_COMM_WORLD%mpi_val, "fortran.dat", forebay_rdonly, MPI_INFO_NULL%mpi_val, file, ierror)
+  call expect(ierror == forebay_success, "open with integers")
   call tcio_seek(file, 0_int64, tcio_seek_end)
   call tcio_tell(file, at)
   call expect(at == row, "the end")
@@ -112,7 +112,7 @@ contains
     character(len=*), intent(in) :: what
     if (good) return
     print '(a, i0, 2a)', "rank ", rank, ": ", what
-    print '(a)', tcio_last_error()
+    print '(a)', forebay_last_error()
     failures = failures + 1
   end subroutine expect
 

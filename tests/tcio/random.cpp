@@ -58,7 +58,7 @@ class Program {
   void play() {
     if (rank == 0) std::remove(path);
     MPI_Barrier(MPI_COMM_WORLD);
-    open(TCIO_CREATE | TCIO_RDWR);
+    open(FOREBAY_CREATE | FOREBAY_RDWR);
     for (int phase = 0; phase < phases_; ++phase) {
       share_out();
       meeting_ = dice_.below(8);
@@ -83,7 +83,8 @@ class Program {
     ++failures;
   }
   void must(int code, const char* what) {
-    if (code != TCIO_SUCCESS) fail(std::string(what) + ": " + tcio_strerror(code) + ": " + tcio_last_error());
+    if (code != FOREBAY_SUCCESS)
+      fail(std::string(what) + ": " + forebay_strerror(code) + ": " + forebay_last_error());
   }
 
   void open(int flags) {
@@ -204,7 +205,7 @@ class Program {
         check_file();
         MPI_Barrier(MPI_COMM_WORLD);
       }
-      open(TCIO_RDWR);
+      open(FOREBAY_RDWR);
       own_end_ = 0;
     }
     if (kind != 6 && kind != 7) check_reads();

@@ -1,5 +1,6 @@
-// The kernels of forebay/kokkos.hpp: between the elements of a strided view and a piece of staging memory,
-// converted and turned round on the way.
+/** @file
+ * The kernels of forebay/kokkos.hpp, not for programs: between the elements of a strided view and a piece of
+ * staging memory, converted and turned round on the way. */
 #ifndef FOREBAY_DETAIL_VIEW_KERNELS_HPP
 #define FOREBAY_DETAIL_VIEW_KERNELS_HPP
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+/// @cond INTERNAL
 namespace forebay::detail {
 
 template <std::size_t Bytes>
@@ -197,5 +199,6 @@ struct MovePiece {
 };
 
 }  // namespace forebay::detail
+/// @endcond
 
 #endif  // FOREBAY_DETAIL_VIEW_KERNELS_HPP

@@ -11,10 +11,10 @@ int main(int argc, char** argv) {
     using View = Kokkos::View<double*, Kokkos::HostSpace>;
     const View put("put", 100), got("got", 100);
     for (int i = 0; i < 100; ++i) put(i) = rank + 0.5 * i;
-    forebay::File file(MPI_COMM_WORLD, argv[1], FOREBAY_RDWR | FOREBAY_CREATE);
+    forebay::File file(MPI_COMM_WORLD, argv[1], forebay::Mode::read_write | forebay::Mode::create);
     const forebay::Box box{0, {100, ranks}, {0, rank}, {100, 1}};
-    forebay::kokkos::put_all<float>(file, box, put);
-    forebay::kokkos::get_all<float>(file, box, got);
+    file.put_all(box, forebay::kokkos::as<float>(put));
+    file.get_all(box, forebay::kokkos::as<float>(got));
     file.close();
     for (int i = 0; i < 100; ++i) wrong += got(i) != put(i);
   }
