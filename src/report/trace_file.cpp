@@ -127,22 +127,30 @@ std::vector<ClockFit> fit_clocks(std::span<const TraceRank> ranks) {
   for (std::int64_t node = 0; node < nodes; ++node) {
     if (node == reference.node) continue;
     ClockFit& fit = fits[static_cast<std::size_t>(node)];
-    const auto look = [&](ClockSamples TraceRank::* when, double& at, double& ahead) {
-      double least = -1e300, most = 1e300;
+    struct Bounds {
+      double least = -1e300, most = 1e300, at = 0;
+      double middle() const { return (least + most) / 2; }
+    };
+    const auto look = [&](ClockSamples TraceRank::* when) {
+      Bounds bounds;
       for (const TraceRank& rank : ranks) {
         if (rank.node != node) continue;
         const ClockSamples &mine = rank.*when, &theirs = reference.*when;
         for (std::size_t i = 0; i < ClockSamples::count; ++i) {
-          least = std::max(least, static_cast<double>(mine.enter[i] - theirs.leave[i]));
-          most = std::min(most, static_cast<double>(mine.leave[i] - theirs.enter[i]));
+          bounds.least = std::max(bounds.least, static_cast<double>(mine.enter[i] - theirs.leave[i]));
+          bounds.most = std::min(bounds.most, static_cast<double>(mine.leave[i] - theirs.enter[i]));
         }
-        at = static_cast<double>(mine.leave.back());
+        bounds.at = static_cast<double>(mine.leave.back());
       }
-      ahead = (least + most) / 2;
-      fit.error = std::max(fit.error, std::abs(most - least) / 2);
+      return bounds;
     };
-    look(&TraceRank::at_open, fit.begin, fit.ahead_at_begin);
-    look(&TraceRank::at_close, fit.end, fit.ahead_at_end);
+    const Bounds open = look(&TraceRank::at_open), close = look(&TraceRank::at_close);
+    const Bounds both{std::max(open.least, close.least), std::min(open.most, close.most)};
+    // Clocks that may have run alike are taken to have.
+    const bool alike = both.least <= both.most;
+    fit = {open.at, close.at, alike ? both.middle() : open.middle(), alike ? both.middle() : close.middle(), 0};
+    fit.error = std::max({open.most - fit.ahead_at_begin, fit.ahead_at_begin - open.least,
+                          close.most - fit.ahead_at_end, fit.ahead_at_end - close.least});
   }
   return fits;
 }
@@ -273,10 +281,14 @@ Status TraceFile::add(std::size_t rank, std::span<const TraceEvent> events) {
       if (!s.extra_threads[at]) s.name_thread(rank, event.thread);
       s.extra_threads[at] = true;
     }
-    const auto ahead = static_cast<std::int64_t>(clock.ahead(static_cast<double>(event.begin)));
-    // What lies before the first program's start is as good as its start.
-    const std::int64_t begin = std::max<std::int64_t>(0, event.begin - ahead - s.origin);
-    const std::int64_t length = std::max<std::int64_t>(0, event.length);
+    // Both ends by the same rule, so that spans within spans stay so. What lies before the first program's
+    // start is as good as its start.
+    const auto on_timeline = [&](std::int64_t time) {
+      const auto ahead = static_cast<std::int64_t>(clock.ahead(static_cast<double>(time)));
+      return std::max<std::int64_t>(0, time - ahead - s.origin);
+    };
+    const std::int64_t begin = on_timeline(event.begin);
+    const std::int64_t length = std::max<std::int64_t>(0, on_timeline(event.begin + event.length) - begin);
     s.begin_event();
     s.print("{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%" PRId64 ".%03" PRId64 ",\"dur\":%" PRId64
             ".%03" PRId64 ",\"pid\":%" PRId64 ",\"tid\":%" PRId64,

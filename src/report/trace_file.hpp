@@ -30,7 +30,8 @@ struct TraceRank {
   std::array<char, 64> host{};
 };
 
-/// How far a node's clock is ahead of rank 0's: a line through what is known at open and at close.
+/// How far a node's clock is ahead of rank 0's: the same all the time where that may be, else a line through
+/// what is known at open and at close.
 struct ClockFit {
   double begin = 0, end = 0;                ///< times of this node's clock, nanoseconds
   double ahead_at_begin = 0, ahead_at_end = 0;

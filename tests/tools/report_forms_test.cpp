@@ -179,7 +179,7 @@ TEST_F(Report, PageHasAllAndNeedsNothing) {
     EXPECT_THAT(html, HasSubstr(part));
   EXPECT_THAT(html, Not(HasSubstr("src=")));
   EXPECT_THAT(html, Not(HasSubstr("<link")));
-  if (HAS_CHARTS) EXPECT_THAT(html, HasSubstr("Chart.js v"));
+  EXPECT_EQ(html.find("Chart.js v") != html.npos, HAS_CHARTS);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2) << "nothing is left beside it";
 }
 
