@@ -129,7 +129,7 @@ int parse_and_run(int argc, char** argv) {
       app.add_subcommand("report", "show the report that forebay run --stats FILE wrote");
   CLI::Option* report_file =
       report_command->add_option("FILE", report_options.file, "the report; - is stdin")->type_name("");
-  CLI::Option_group* form = report_command->add_option_group("Form", "instead of text");
+  CLI::Option_group* form = report_command->add_option_group("+Form");
   form->add_flag("--json", report_options.json, "print JSON, checked");
   form->add_flag("--csv", report_options.csv, "print a table with one row a file, all counters (RFC 4180)");
   form->add_option("--html", report_options.html, "write one page with plots and advice; it needs no network")

@@ -395,7 +395,9 @@ Result judge(const Trial& trial) {
   const auto [least_forebay, most_forebay] = std::minmax_element(forebay.begin(), forebay.end());
   // Runs that lie among each other tell no difference.
   const bool faster = *most_forebay < *least_stock && ratio >= 1.05;
-  const bool slower = *most_stock < *least_forebay && ratio <= 1 / 1.05;
+  // What forebay run itself takes to start says nothing about a job.
+  constexpr double start = 0.1;
+  const bool slower = *most_stock < *least_forebay && ratio <= 1 / 1.05 && result.forebay - result.stock > start;
   if (!faster || !result.identical) result.reasons = reasons_in(trial);
   if (!result.identical) {
     const auto first = std::find_if(result.files.begin(), result.files.end(), [](const FileVerdict& file) {
