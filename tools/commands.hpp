@@ -53,11 +53,11 @@ struct ReportOptions {
 int print_report(const ReportOptions& options);
 
 struct TryOptions {
-  int ranks = 0;                      ///< 0: the program, or its own launcher, is started as it is
+  int ranks = 0;  ///< 0: the program, or its own launcher, is started as it is
   int repeat = 3;
-  std::vector<std::string> inputs;    ///< linked into each run's folder
-  std::vector<std::string> outputs;   ///< patterns of files that the program writes elsewhere
-  std::string folder;                 ///< in which the runs' folders are made; "": this one
+  std::vector<std::string> inputs;   ///< linked into each run's folder
+  std::vector<std::string> outputs;  ///< patterns of files that the program writes elsewhere
+  std::string folder;                ///< in which the runs' folders are made; "": this one
   std::string hints;
   std::string mode;
   std::string html;

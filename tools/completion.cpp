@@ -81,13 +81,15 @@ void take_options(const CLI::App& app, Command& command) {
       take_type(opt.type, opt.value, opt.words);
     command.options.push_back(std::move(opt));
   }
-  for (const CLI::App* group : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
+  for (const CLI::App* group :
+       app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
     take_options(*group, command);
 }
 
 std::vector<Command> commands_of(const CLI::App& app) {
   std::vector<Command> list;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); })) {
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); })) {
     Command command{sub->get_name(), sub->get_description(), {}, sub->get_prefix_command(), Value::none, {}};
     take_options(*sub, command);
     list.push_back(std::move(command));
@@ -150,14 +152,16 @@ _forebay() {
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
 )";
-  text += "    _forebay_reply -W '" + joined(names) + " --help --version'\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n";
+  text += "    _forebay_reply -W '" + joined(names) +
+          " --help --version'\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n";
   for (const Command& command : commands) {
     text += "    " + command.name + ")\n";
     if (command.becomes_program) {
       text += "      local at\n      at=$(_forebay_program '" + names_of(command, " ", true) +
               "')\n"
               "      if [ \"$at\" -lt \"$COMP_CWORD\" ]; then\n"
-              "        if declare -F _command_offset >/dev/null; then _command_offset \"$at\"; else _forebay_reply -f; fi\n"
+              "        if declare -F _command_offset >/dev/null; then _command_offset \"$at\"; else "
+              "_forebay_reply -f; fi\n"
               "        return\n      fi\n";
     }
     text += "      case $prev in\n";
@@ -165,7 +169,8 @@ _forebay() {
       if (option.value != Value::none)
         text += "        " + option.name + ") " + bash_value(option.value, option.words) + "; return ;;\n";
     }
-    text += "      esac\n      case $cur in\n        -*) _forebay_reply -W '" + names_of(command, " ") + "' ;;\n";
+    text +=
+        "      esac\n      case $cur in\n        -*) _forebay_reply -W '" + names_of(command, " ") + "' ;;\n";
     if (command.becomes_program)
       text += "        */*) _forebay_reply -f ;;\n        *) _forebay_reply -c ;;\n";
     else
@@ -213,7 +218,8 @@ std::string for_zsh(const CLI::App& app) {
     text += "    '" + command.name + ":" + zsh_text(command.description) + "'\n";
   text +=
       "  )\n  _arguments -C '--help[print help]' '--version[print the version]' '1:command:->command' "
-      "'*::argument:->arguments'\n  case $state in\n    command) _describe command commands ;;\n    arguments)\n"
+      "'*::argument:->arguments'\n  case $state in\n    command) _describe command commands ;;\n    "
+      "arguments)\n"
       "      case $words[1] in\n";
   for (const Command& command : commands) {
     text += "        " + command.name + ") _arguments";

@@ -28,14 +28,14 @@ constexpr const char* run_footer =
 std::vector<std::string> plain_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || (words.front() != "run" && words.front() != "try")) return words;
-  constexpr const char* with_value[] = {"--stats", "--trace",  "--hints", "--mode", "--ranks",
+  constexpr const char* with_value[] = {"--stats",  "--trace", "--hints",  "--mode", "--ranks",
                                         "--repeat", "--input", "--output", "--dir",  "--html"};
   for (std::size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
     const auto is_option = [&](const char* end) {
-      return std::ranges::any_of(with_value, [&](const char* name) { return words[i] == std::string(name) + end; });
+      return std::ranges::any_of(with_value,
+                                 [&](const char* name) { return words[i] == std::string(name) + end; });
     };
-    while (i < words.size() && is_option("="))
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    while (i < words.size() && is_option("=")) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
     if (i == words.size() || !words[i].starts_with("-")) break;
     if (words[i] == "--") {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
@@ -128,24 +128,30 @@ int parse_and_run(int argc, char** argv) {
   CLI::App* report_command =
       app.add_subcommand("report", "show the report that forebay run --stats FILE wrote");
   CLI::Option* report_file =
-      report_command->add_option("FILE", report_options.file, "the report; - is stdin")->type_name("");
-  CLI::Option_group* form = report_command->add_option_group("+Form");
-  form->add_flag("--json", report_options.json, "print JSON, checked");
-  form->add_flag("--csv", report_options.csv, "print a table with one row a file, all counters (RFC 4180)");
-  form->add_option("--html", report_options.html, "write one page with plots and advice; it needs no network")
-      ->type_name("OUT.html");
-  form->add_option("--compare", compared, "two reports side by side, files matched by name")
-      ->type_name("A B")
-      ->expected(2)
-      ->excludes(report_file);
-  form->require_option(0, 1);
-  report_command->footer("Exit status: 0; 1 where a report cannot be read, 2 where the page must not be written.");
+      report_command->add_option("FILE", report_options.file, "the report; - is stdin")->option_text(" ");
+  std::vector<CLI::Option*> forms{
+      report_command->add_flag("--json", report_options.json, "print JSON, checked"),
+      report_command->add_flag("--csv", report_options.csv,
+                               "print a table with one row a file, all counters (RFC 4180)"),
+      report_command
+          ->add_option("--html", report_options.html,
+                       "write one page with plots and advice, which needs no network")
+          ->type_name("OUT.html"),
+      report_command
+          ->add_option("--compare", compared, "print two reports side by side, their files matched by name")
+          ->type_name("FILE")
+          ->option_text("A B")
+          ->expected(2)};
+  forms.back()->excludes(report_file);
+  report_command->footer(
+      "Exit status: 0; 1 where a report cannot be read, 2 where the page must not be written.");
 
   TryOptions try_options;
-  CLI::App* try_command =
-      app.add_subcommand("try", "run a program stock and under Forebay in turn, compare its files, tell the gain");
-  try_command->usage("Usage: forebay try [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
-                     "       forebay try [OPTIONS] -- mpiexec -n 4 PROGRAM [ARGUMENTS...]");
+  CLI::App* try_command = app.add_subcommand(
+      "try", "run a program stock and under Forebay in turn, compare its files, tell the gain");
+  try_command->usage(
+      "Usage: forebay try [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
+      "       forebay try [OPTIONS] -- mpiexec -n 4 PROGRAM [ARGUMENTS...]");
   try_command->add_option("--ranks", try_options.ranks, "start PROGRAM on so many ranks, by mpiexec")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
@@ -168,17 +174,23 @@ int parse_and_run(int argc, char** argv) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   try_command->add_option("--dir", try_options.folder, "make the runs' folders there (default: here)")
       ->type_name("FOLDER");
-  try_command->add_option("--hints", try_options.hints, "hints for the runs under Forebay")->type_name("HINTS");
+  try_command->add_option("--hints", try_options.hints, "hints for the runs under Forebay")
+      ->type_name("HINTS");
   try_command->add_option("--mode", try_options.mode, "mode of the runs under Forebay")->type_name("MODE");
-  try_command->add_option("--html", try_options.html, "write one page with the times, too")->type_name("OUT.html");
+  try_command->add_option("--html", try_options.html, "write one page with the times, too")
+      ->type_name("OUT.html");
   try_command->add_flag("--keep", try_options.keep, "keep the runs' folders");
   try_command->prefix_command();
   try_command->footer(
-      "Each run has a folder of its own, made in this one (--dir: elsewhere) and deleted at the end, unless files "
-      "differ. PROGRAM runs there: a path to PROGRAM itself is found all the same, but files that it reads by a path "
-      "relative to this folder need --input PATH. All files that it writes there are compared, HDF5's and netCDF's by "
+      "Each run has a folder of its own, made in this one (--dir: elsewhere) and deleted at the end, unless "
+      "files "
+      "differ. PROGRAM runs there: a path to PROGRAM itself is found all the same, but files that it reads "
+      "by a path "
+      "relative to this folder need --input PATH. All files that it writes there are compared, HDF5's and "
+      "netCDF's by "
       "what they hold where bytes differ.\n"
-      "Exit status: 0 where files are identical, whatever the gain; 1 where they differ or a run fails; 2 for a wrong "
+      "Exit status: 0 where files are identical, whatever the gain; 1 where they differ or a run fails; 2 "
+      "for a wrong "
       "option; 130 after Ctrl-C, which leaves nothing.");
 
   HintsOptions hints_options;
@@ -197,9 +209,11 @@ int parse_and_run(int argc, char** argv) {
       ->needs(check);
 
   std::string shell;
-  CLI::App* completion_command = app.add_subcommand("completion", "print what a shell needs to complete forebay's words");
+  CLI::App* completion_command =
+      app.add_subcommand("completion", "print what a shell needs to complete forebay's words");
   completion_command->add_option("SHELL", shell, "bash, zsh or fish")->required()->type_name("");
-  completion_command->footer("bash: source <(forebay completion bash). An installation has them in its share folder.");
+  completion_command->footer(
+      "bash: source <(forebay completion bash). An installation has them in its share folder.");
 
   try {
     std::vector<std::string> words = plain_arguments(argc, argv);
@@ -228,9 +242,11 @@ int parse_and_run(int argc, char** argv) {
   }
   if (*try_command) {
     try_options.program = try_command->remaining();
-    if (try_options.program.empty()) return give_up(exit_usage, "try needs a program; see forebay try --help");
+    if (try_options.program.empty())
+      return give_up(exit_usage, "try needs a program; see forebay try --help");
     if (try_options.program.front().starts_with("-"))
-      return give_up(exit_usage, "try has no option " + try_options.program.front() + "; see forebay try --help");
+      return give_up(exit_usage,
+                     "try has no option " + try_options.program.front() + "; see forebay try --help");
     return try_program(try_options);
   }
   if (*dropin_command) return make_dropin(dropin_options);
@@ -240,6 +256,8 @@ int parse_and_run(int argc, char** argv) {
       report_options.file = compared[0];
       report_options.compare = compared[1];
     }
+    if (std::ranges::count_if(forms, [](const CLI::Option* form) { return form->count() > 0; }) > 1)
+      return give_up(exit_usage, "report takes one of --json, --csv, --html and --compare");
     if (report_options.file.empty())
       return give_up(exit_usage, "report needs a file; see forebay report --help");
     return print_report(report_options);

@@ -27,7 +27,8 @@ std::string chart_library(std::string& lacks) {
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (text.empty())
     lacks =
-        "Chart.js, which draws the plots, is not installed with Forebay (Debian: libjs-chart.js; then build with "
+        "Chart.js, which draws the plots, is not installed with Forebay (Debian: libjs-chart.js; then build "
+        "with "
         "-DFOREBAY_CHART_JS=FILE): ";
   return text;
 }

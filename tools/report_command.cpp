@@ -66,10 +66,11 @@ int print_report(const ReportOptions& options) {
   try {
     const Status status = show(options);
     if (!status.ok()) complain(status.message());
-    return status.ok() ? 0 : status.code() == Code::bad_argument && !options.html.empty() &&
-                                     same_file(options.file, options.html)
-                                 ? exit_usage
-                                 : exit_failed;
+    return status.ok() ? 0
+           : status.code() == Code::bad_argument && !options.html.empty() &&
+                   same_file(options.file, options.html)
+               ? exit_usage
+               : exit_failed;
   } catch (const std::exception& error) {
     complain((options.compare.empty() ? name + " is not a report" : "these are not reports") +
              std::string(" of Forebay: ") + error.what());

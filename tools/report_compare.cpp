@@ -63,7 +63,8 @@ void row(const std::string& label, const std::string& a, const std::string& b, d
   fmt::print("  {:<22}{:>14}{:>14}{:>10}\n", label, a, b, ratio);
 }
 
-void count_row(const std::string& label, const json& a, const json& b, const char* place, bool bytes = false) {
+void count_row(const std::string& label, const json& a, const json& b, const char* place,
+               bool bytes = false) {
   const json::json_pointer pointer(place);
   const auto of_a = a.at(pointer).get<std::int64_t>(), of_b = b.at(pointer).get<std::int64_t>();
   if (of_a == 0 && of_b == 0) return;
@@ -131,9 +132,8 @@ double seconds_in(const json& file) {
 
 void print_comparison(const json& a, const json& b, const std::string& name_a, const std::string& name_b) {
   for (const auto& [label, name, document] : {std::tuple{"A", &name_a, &a}, {"B", &name_b, &b}}) {
-    fmt::print("{}  {}: {}, on {}, {}\n", label, printable(*name),
-               printable(text(*document, "command")), printable(text(*document, "host")),
-               printable(text(*document, "date")));
+    fmt::print("{}  {}: {}, on {}, {}\n", label, printable(*name), printable(text(*document, "command")),
+               printable(text(*document, "host")), printable(text(*document, "date")));
   }
   const Pairs pairs = pair_up(a, b);
   for (const auto& [of_a, of_b] : pairs.both) compare(*of_a, *of_b);

@@ -15,11 +15,25 @@ using Pointer = json::json_pointer;
 
 /// Columns are for readers to find by name; a new counter is a new one.
 std::vector<std::string> places() {
-  std::vector<std::string> list{"/path",          "/driver",      "/active",       "/program",
-                                "/host",          "/date",        "/opens",        "/ranks",
-                                "/nodes",         "/ranks_per_node/min", "/ranks_per_node/max",
-                                "/thread_level",  "/settings",    "/storage",      "/file_system",
-                                "/fills_holes",   "/link",        "/stripe_bytes", "/window_bytes"};
+  std::vector<std::string> list{"/path",
+                                "/driver",
+                                "/active",
+                                "/program",
+                                "/host",
+                                "/date",
+                                "/opens",
+                                "/ranks",
+                                "/nodes",
+                                "/ranks_per_node/min",
+                                "/ranks_per_node/max",
+                                "/thread_level",
+                                "/settings",
+                                "/storage",
+                                "/file_system",
+                                "/fills_holes",
+                                "/link",
+                                "/stripe_bytes",
+                                "/window_bytes"};
   for (const CounterField& field : counter_fields()) list.emplace_back(field.place);
   for (const char* place :
        {"/average_piece_bytes", "/after_node_coalescing/average_run_bytes", "/file_writes/average_bytes",
@@ -46,7 +60,8 @@ std::string enclosed(const std::string& text) {
 
 /// A table program must not take a name for a formula.
 std::string cell_of(const std::string& text) {
-  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  const bool formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
   return enclosed((formula ? "'" : "") + printable(text));
 }
 
@@ -70,8 +85,7 @@ std::string as_csv(const json& document) {
     if (!text.empty()) text += ',';
     for (std::size_t i = 1; i < place.size(); ++i) text += place[i] == '/' ? '.' : place[i];
   }
-  for (int i = 0; i < size_classes; ++i)
-    text += ",file_writes.sizes." + std::to_string(std::int64_t{1} << i);
+  for (int i = 0; i < size_classes; ++i) text += ",file_writes.sizes." + std::to_string(std::int64_t{1} << i);
   text += "\r\n";
   for (const json& file : document.at("files")) {
     std::string row = cell(file.at("path"));

@@ -29,10 +29,14 @@ struct StageWords {
   int group;
 };
 constexpr std::array stages{
-    StageWords{"walk", "walking requests", 3},      StageWords{"pool", "keeping over calls", 3},
-    StageWords{"scatter", "into the window", 3},    StageWords{"node_wait", "waiting for the node", 1},
-    StageWords{"exchange", "between nodes", 2},     StageWords{"write", "file writes", 0},
-    StageWords{"read", "file reads", 0},            StageWords{"pick", "out of the window", 3},
+    StageWords{"walk", "walking requests", 3},
+    StageWords{"pool", "keeping over calls", 3},
+    StageWords{"scatter", "into the window", 3},
+    StageWords{"node_wait", "waiting for the node", 1},
+    StageWords{"exchange", "between nodes", 2},
+    StageWords{"write", "file writes", 0},
+    StageWords{"read", "file reads", 0},
+    StageWords{"pick", "out of the window", 3},
     StageWords{"agree", "agreement of all ranks", 1},
 };
 constexpr std::array groups{"file system", "waiting for other ranks", "exchange between nodes",
@@ -154,7 +158,8 @@ json row(std::vector<std::string> cells) {
 }
 
 json chart(const char* id, const char* title, const char* note, std::vector<std::string> heads, json rows) {
-  return {{"id", id}, {"title", title}, {"note", note}, {"heads", std::move(heads)}, {"rows", std::move(rows)}};
+  return {
+      {"id", id}, {"title", title}, {"note", note}, {"heads", std::move(heads)}, {"rows", std::move(rows)}};
 }
 
 /// Their tables, for all files together.
@@ -174,24 +179,27 @@ json charts_of(const Shown& s, bool several) {
   }
   for (std::size_t i = 0; i < s.all.size(); ++i) {
     const auto first = static_cast<std::int64_t>(i) * s.group;
-    ranks.push_back(row({s.group == 1 ? std::to_string(first)
-                                      : fmt::format("{} to {}", first, std::min(first + s.group, s.ranks) - 1),
-                         seconds_text(s.all[i]), seconds_text(s.file[i])}));
+    ranks.push_back(
+        row({s.group == 1 ? std::to_string(first)
+                          : fmt::format("{} to {}", first, std::min(first + s.group, s.ranks) - 1),
+             seconds_text(s.all[i]), seconds_text(s.file[i])}));
   }
-  return {chart("funnel", "Pieces, runs, writes",
-                "How many, and their average size. The scale is logarithmic; fewer and larger is better. Writes "
-                "of long runs and of metadata pass by the runs.",
-                {"", "Count", "Bytes", "Average"}, std::move(funnel)),
-          chart("stages", "Time by stage",
-                several ? "Of all files together, the slowest rank of each and the average rank."
-                        : "The slowest rank and the average rank.",
-                {"Stage", "Slowest rank", "Average rank"}, std::move(times)),
-          chart("sizes", "Sizes of file writes", "From this size up to twice as much.", {"Size", "Writes"},
-                std::move(sizes)),
-          chart("ranks", "Time by rank",
-                "All time in Forebay, and that of file writes and reads. Of several ranks in one bar, the slowest. "
-                "Of files of different ranks, only one at a time can be shown.",
-                {"Ranks", "All stages", "File writes and reads"}, std::move(ranks))};
+  return {
+      chart("funnel", "Pieces, runs, writes",
+            "How many, and their average size. The scale is logarithmic; fewer and larger is better. Writes "
+            "of long runs and of metadata pass by the runs.",
+            {"", "Count", "Bytes", "Average"}, std::move(funnel)),
+      chart("stages", "Time by stage",
+            several ? "Of all files together, the slowest rank of each and the average rank."
+                    : "The slowest rank and the average rank.",
+            {"Stage", "Slowest rank", "Average rank"}, std::move(times)),
+      chart("sizes", "Sizes of file writes", "From this size up to twice as much.", {"Size", "Writes"},
+            std::move(sizes)),
+      chart(
+          "ranks", "Time by rank",
+          "All time in Forebay, and that of file writes and reads. Of several ranks in one bar, the slowest. "
+          "Of files of different ranks, only one at a time can be shown.",
+          {"Ranks", "All stages", "File writes and reads"}, std::move(ranks))};
 }
 
 // ---- what limited it ----
@@ -234,11 +242,13 @@ std::string meaning_of_largest(const std::string& group, const Shown& s, const j
     if (reads > 0) meaning += fmt::format("It was read {} times. ", human_count(reads));
     constexpr std::int64_t large = 256 << 10;
     if (writes > 0 && average(bytes, writes) >= large)
-      meaning += "Writes of this size are large already: more stripes or a faster file system would shorten this.";
+      meaning +=
+          "Writes of this size are large already: more stripes or a faster file system would shorten this.";
     return meaning;
   }
   if (group == groups[1])
-    return "A rank waits where another one comes later to the same call, or has more to write. Time by rank shows "
+    return "A rank waits where another one comes later to the same call, or has more to write. Time by rank "
+           "shows "
            "whether the work is uneven.";
   if (group == groups[2])
     return fmt::format("Nodes sent each other {} of {} in all.", counted(messages, "message", "messages"),
@@ -251,10 +261,13 @@ class Advice {
  public:
   void add(const std::string& sentence) { list_.push_back({{"text", sentence}}); }
   /// Says it once for all files of which it is true.
-  void add(const std::string& sentence, const json& file) { files_of_[sentence].push_back(text(file, "path")); }
+  void add(const std::string& sentence, const json& file) {
+    files_of_[sentence].push_back(text(file, "path"));
+  }
 
   json take(std::size_t files) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> by_files(files_of_.begin(), files_of_.end());
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_files(files_of_.begin(),
+                                                                           files_of_.end());
     std::stable_sort(by_files.begin(), by_files.end(),
                      [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     for (const auto& [sentence, paths] : by_files) {
@@ -281,7 +294,8 @@ json advice_of(const Shown& s, const json& files, const json& limits) {
   if (!limits.empty()) {
     const std::string group = limits[0].at("name");
     advice.add(fmt::format("{} % of Forebay's time was {}. {}", limits[0].at("percent").get<long>(),
-                           group == groups[0] ? "in the file system" : group, meaning_of_largest(group, s, files)));
+                           group == groups[0] ? "in the file system" : group,
+                           meaning_of_largest(group, s, files)));
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (s.max[i] > 2 * s.mean[i] && s.rank_seconds[i] > 0.1 * s.total_rank_seconds() && s.max[i] > 0.01)
@@ -344,11 +358,12 @@ json file_rows(const json& file) {
                                  sizes("/file_writes/bytes"), sizes("/file_writes/average_bytes"),
                                  counts("/file_writes/aligned")));
   if (number(file, "/library_writes/metadata") + number(file, "/library_writes/fill") > 0)
-    add("library's own", fmt::format("{} of metadata, {} of fill values", sizes("/library_writes/metadata_bytes"),
-                                     sizes("/library_writes/fill_bytes")));
+    add("library's own",
+        fmt::format("{} of metadata, {} of fill values", sizes("/library_writes/metadata_bytes"),
+                    sizes("/library_writes/fill_bytes")));
   if (number(file, "/gets/bytes") > 0)
-    add("got", fmt::format("{} in {} pieces; {} file reads of {}", sizes("/gets/bytes"), counts("/gets/pieces"),
-                           counts("/file_reads/count"), sizes("/file_reads/bytes")));
+    add("got", fmt::format("{} in {} pieces; {} file reads of {}", sizes("/gets/bytes"),
+                           counts("/gets/pieces"), counts("/file_reads/count"), sizes("/file_reads/bytes")));
   add("time, average rank", seconds_text(seconds_in(file)));
   add("memory", fmt::format("windows {}, kept {}; largest process {}", sizes("/memory/windows_bytes"),
                             sizes("/memory/segments_bytes"), sizes("/memory/peak_max_bytes")));
@@ -409,8 +424,9 @@ json tiles_of(const json& document, const Shown& s) {
   add(human_count(total("pieces")), "pieces",
       total("pieces") > 0 ? human_bytes(average(total("bytes"), total("pieces"))) + " on average" : "");
   add(human_count(total("file_writes")), "file writes",
-      total("file_writes") > 0 ? human_bytes(average(total("file_write_bytes"), total("file_writes"))) + " on average"
-                               : "");
+      total("file_writes") > 0
+          ? human_bytes(average(total("file_write_bytes"), total("file_writes"))) + " on average"
+          : "");
   if (total("got_bytes") > 0)
     add(human_bytes(total("got_bytes")), "got by the program",
         fmt::format("{} file reads", human_count(total("file_reads"))));
@@ -442,25 +458,27 @@ std::string as_page(const json& document, const std::string& chart_js) {
 
   const json limits = limits_of(all);
   constexpr std::size_t most = 10;
-  json page{{"title", "Forebay: " + text(document, "command")},
-            {"command", document.at("command")},
-            {"host", document.at("host")},
-            {"date", document.at("date")},
-            {"forebay", document.at("forebay")},
-            {"has_files", !files.empty()},
-            {"tiles", tiles_of(document, all)},
-            {"limits", limits},
-            {"limits_note", limits.empty() ? "" : "Shares of the time of all ranks inside Forebay. The program's own "
-                                                  "time, and that of stock drivers, are not in the report."},
-            {"advice", advice_of(all, files, limits)},
-            {"charts", charts_of(all, files.size() > 1)},
-            {"largest_title", files.size() > most ? fmt::format("The {} largest files", most) : "File by file"},
-            {"largest", largest_of(by_size, most)},
-            {"columns",
-             {"File", "Driver", "By", "Ranks", "Put", "Pieces", "Average piece", "File writes", "Average write", "Time",
-              "Got"}},
-            {"files", std::move(table)},
-            {"data", script_json({{"stages", std::move(names)}, {"files", std::move(plots)}})}};
+  json page{
+      {"title", "Forebay: " + text(document, "command")},
+      {"command", document.at("command")},
+      {"host", document.at("host")},
+      {"date", document.at("date")},
+      {"forebay", document.at("forebay")},
+      {"has_files", !files.empty()},
+      {"tiles", tiles_of(document, all)},
+      {"limits", limits},
+      {"limits_note", limits.empty() ? ""
+                                     : "Shares of the time of all ranks inside Forebay. The program's own "
+                                       "time, and that of stock drivers, are not in the report."},
+      {"advice", advice_of(all, files, limits)},
+      {"charts", charts_of(all, files.size() > 1)},
+      {"largest_title", files.size() > most ? fmt::format("The {} largest files", most) : "File by file"},
+      {"largest", largest_of(by_size, most)},
+      {"columns",
+       {"File", "Driver", "By", "Ranks", "Put", "Pieces", "Average piece", "File writes", "Average write",
+        "Time", "Got"}},
+      {"files", std::move(table)},
+      {"data", script_json({{"stages", std::move(names)}, {"files", std::move(plots)}})}};
   return finish_page(page_template::report, std::move(page), chart_js);
 }
 

@@ -200,7 +200,8 @@ int run(const RunOptions& options) {
                       "when the program is killed"));
   }
   if (options.verbose && first) {
-    for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_TRACE"}) {
+    for (const char* name :
+         {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_TRACE"}) {
       if (const std::string value = from_environment(name); !value.empty())
         complain(std::string(name) + "=" + value);
     }

@@ -99,8 +99,7 @@ std::vector<std::string> matches_of(const std::string& pattern) {
 
 Status prepare(Trial& trial) {
   TryOptions& o = trial.options;
-  if (o.repeat < 1 || o.repeat > 1000)
-    return {Code::bad_argument, "--repeat: between 1 and 1000"};
+  if (o.repeat < 1 || o.repeat > 1000) return {Code::bad_argument, "--repeat: between 1 and 1000"};
   trial.program = o.program;
   make_words_whole(trial.program);
   bool denied = false;
@@ -109,7 +108,8 @@ Status prepare(Trial& trial) {
   if (o.ranks > 0) {
     std::vector<std::string> launcher = find_mpi_launcher(o.ranks);
     if (launcher.empty())
-      return {Code::bad_argument, "--ranks: no mpiexec is here; name the launcher: forebay try -- LAUNCHER PROGRAM"};
+      return {Code::bad_argument,
+              "--ranks: no mpiexec is here; name the launcher: forebay try -- LAUNCHER PROGRAM"};
     o.launcher = std::move(launcher);
   }
   Settings checked;
@@ -127,7 +127,8 @@ Status prepare(Trial& trial) {
     trial.outputs.push_back(whole(pattern));
     const std::vector<std::string> there = matches_of(trial.outputs.back());
     if (!there.empty())
-      return {Code::bad_argument, "--output: " + there.front() + " is there already; move it away, it would be lost"};
+      return {Code::bad_argument,
+              "--output: " + there.front() + " is there already; move it away, it would be lost"};
   }
   const std::string parent = o.folder.empty() ? "." : o.folder;
   std::string name = whole(parent) + "/forebay-try-XXXXXX";
@@ -195,10 +196,13 @@ class Progress {
  public:
   explicit Progress(int runs) : runs_(runs), terminal_(::isatty(STDERR_FILENO) != 0) {}
   void during(int run, const char* name, double seconds) const {
-    if (terminal_) std::fputs(fmt::format("\r\x1b[Krun {} of {}: {}, {:.0f} s", run, runs_, name, seconds).c_str(), stderr);
+    if (terminal_)
+      std::fputs(fmt::format("\r\x1b[Krun {} of {}: {}, {:.0f} s", run, runs_, name, seconds).c_str(),
+                 stderr);
   }
   void done(int run, const char* name, double seconds) const {
-    std::fputs(fmt::format("{}run {} of {}: {:<8} {:8.3f} s\n", terminal_ ? "\r\x1b[K" : "", run, runs_, name, seconds)
+    std::fputs(fmt::format("{}run {} of {}: {:<8} {:8.3f} s\n", terminal_ ? "\r\x1b[K" : "", run, runs_, name,
+                           seconds)
                    .c_str(),
                stderr);
   }
@@ -237,8 +241,8 @@ void say_how_it_failed(const Trial& trial, const Run& run, int status) {
     if (&word == &trial.program.front() || word.empty() || word.front() == '/' || word.front() == '-' ||
         !fs::exists(word, error))
       continue;
-    complain("the program runs in a folder of its own, where there is no " + word + "; if it reads that: --input " +
-             word);
+    complain("the program runs in a folder of its own, where there is no " + word +
+             "; if it reads that: --input " + word);
   }
 }
 
@@ -264,7 +268,8 @@ int run_all(Trial& trial) {
     take_outputs(trial, run);
     if (const int signal = Interruptible::signal(); signal != 0) {
       progress.says("");
-      complain(std::string("interrupted; ") + (o.keep ? "the runs are in " + trial.place.path : "nothing is left"));
+      complain(std::string("interrupted; ") +
+               (o.keep ? "the runs are in " + trial.place.path : "nothing is left"));
       return 128 + signal;
     }
     if (timed.status != 0) {
@@ -302,8 +307,9 @@ double median(std::vector<double> values) {
 }
 
 const Run& find_run(const Trial& trial, bool forebay, int repetition) {
-  return *std::find_if(trial.runs.begin(), trial.runs.end(),
-                       [&](const Run& run) { return run.forebay == forebay && run.repetition == repetition; });
+  return *std::find_if(trial.runs.begin(), trial.runs.end(), [&](const Run& run) {
+    return run.forebay == forebay && run.repetition == repetition;
+  });
 }
 
 std::vector<FileVerdict> compare_runs(const Run& a, const Run& b) {
@@ -351,27 +357,32 @@ void compare_all(const Trial& trial, Result& result) {
 
 /// What the report of the last run under Forebay says of a missing gain.
 std::vector<std::string> reasons_in(const Trial& trial) {
+  const Run& last = find_run(trial, true, trial.options.repeat);
   std::vector<std::string> reasons;
   const auto add = [&](std::string reason) {
-    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(std::move(reason));
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(std::move(reason));
   };
   json report;
-  if (!read_report(find_run(trial, true, trial.options.repeat).base + ".json", report).ok() ||
-      report.at("files").empty()) {
-    add("Forebay served no file: the program wrote none by HDF5, PnetCDF or Forebay's own calls, or these could not "
+  if (!read_report(last.base + ".json", report).ok() || report.at("files").empty()) {
+    add("Forebay served no file: the program wrote none by HDF5, PnetCDF or Forebay's own calls, or these "
+        "could not "
         "be reached. `forebay doctor` and `forebay run --verbose PROGRAM` tell more");
     return reasons;
   }
   double seconds = 0;
+  for (const json& file : report.at("files")) seconds += seconds_in(file);
+  const std::string share = fmt::format(
+      "{:.3f} s of the last run's {:.3f} s were in Forebay (average rank); the rest is the program's own "
+      "time and its start",
+      seconds, last.seconds);
+  if (seconds < last.seconds / 2) add(share);
   for (const json& file : report.at("files")) {
     for (const json& reason : file.at("stock").at("reasons"))
       add("the stock driver was used because " + reason.get<std::string>());
     for (const json& note : file.at("notes")) add(note.get<std::string>());
-    seconds += seconds_in(file);
   }
-  add(fmt::format("{:.3f} s of the last run were in Forebay (average rank); the rest is the program's own time and "
-                  "its start",
-                  seconds));
+  add(share);
   return reasons;
 }
 
@@ -397,20 +408,25 @@ Result judge(const Trial& trial) {
   const bool faster = *most_forebay < *least_stock && ratio >= 1.05;
   // What forebay run itself takes to start says nothing about a job.
   constexpr double start = 0.1;
-  const bool slower = *most_stock < *least_forebay && ratio <= 1 / 1.05 && result.forebay - result.stock > start;
+  const bool slower =
+      *most_stock < *least_forebay && ratio <= 1 / 1.05 && result.forebay - result.stock > start;
   if (!faster || !result.identical) result.reasons = reasons_in(trial);
   if (!result.identical) {
     const auto first = std::find_if(result.files.begin(), result.files.end(), [](const FileVerdict& file) {
-      return file.alike == Alike::different || (file.alike == Alike::unknown && !file.why.starts_with("it differs between"));
+      return file.alike == Alike::different ||
+             (file.alike == Alike::unknown && !file.why.starts_with("it differs between"));
     });
     result.verdict = "DIFFERENT: " + first->name + ": " + first->why;
     return result;
   }
-  const std::string same = result.files.empty() ? "no files to compare" : result.judged == 0 ? "no file that stock writes twice alike" : "identical";
+  const std::string same = result.files.empty() ? "no files to compare"
+                           : result.judged == 0 ? "no file that stock writes twice alike"
+                                                : "identical";
   if (faster)
     result.verdict = same + ", " + times_as(ratio) + " times faster";
   else
-    result.verdict = same + (slower ? ", " + times_as(1 / ratio) + " times slower: " : ", no gain: ") + result.reasons.front();
+    result.verdict = same + (slower ? ", " + times_as(1 / ratio) + " times slower: " : ", no gain: ") +
+                     result.reasons.front();
   return result;
 }
 
@@ -441,8 +457,10 @@ void print(const Trial& trial, const Result& result) {
     fmt::print("{:<14}{}{}\n", word_of(file.alike), printable(file.name),
                file.why.empty() ? "" : " (" + printable(file.why) + ")");
   }
-  if (shown > most) fmt::print("… and {} more that are identical\n", human_count(static_cast<std::int64_t>(shown - most)));
-  for (std::size_t i = 1; i < result.reasons.size(); ++i) fmt::print("note: {}\n", printable(result.reasons[i]));
+  if (shown > most)
+    fmt::print("… and {} more that are identical\n", human_count(static_cast<std::int64_t>(shown - most)));
+  for (std::size_t i = 1; i < result.reasons.size(); ++i)
+    fmt::print("note: {}\n", printable(result.reasons[i]));
   fmt::print("{}\n", printable(result.verdict));
   if (trial.place.stays) fmt::print("The runs are in {}\n", printable(trial.place.path));
 }
@@ -451,12 +469,17 @@ Status write_page(const Trial& trial, const Result& result) {
   json runs = json::array(), plot = json::array(), files = json::array();
   for (std::size_t i = 0; i < result.times.size(); ++i) {
     const auto& [stock, forebay] = result.times[i];
-    runs.push_back({{"cells", {std::to_string(i + 1), fmt::format("{:.3f} s", stock), fmt::format("{:.3f} s", forebay)}}});
+    runs.push_back(
+        {{"cells",
+          {std::to_string(i + 1), fmt::format("{:.3f} s", stock), fmt::format("{:.3f} s", forebay)}}});
     plot.push_back({stock, forebay});
   }
   for (const FileVerdict& file : result.files)
-    files.push_back({{"path", file.name}, {"verdict", word_of(file.alike)}, {"why", file.why},
-                     {"size", human_bytes(file.bytes)}, {"bytes", std::to_string(file.bytes)}});
+    files.push_back({{"path", file.name},
+                     {"verdict", word_of(file.alike)},
+                     {"why", file.why},
+                     {"size", human_bytes(file.bytes)},
+                     {"bytes", std::to_string(file.bytes)}});
   std::string command;
   for (const std::string& word : trial.options.program) command += (command.empty() ? "" : " ") + word;
   json report;
@@ -474,10 +497,15 @@ Status write_page(const Trial& trial, const Result& result) {
             {"ratio", fmt::format("{:.2f}", result.forebay > 0 ? result.stock / result.forebay : 1)},
             {"repeat", trial.options.repeat},
             {"reasons", result.reasons},
-            {"charts", {{{"id", "times"}, {"title", "Time of each run"}, {"note", "The whole run, its start included."},
-                         {"heads", {"Run", "Stock", "Forebay"}}, {"rows", std::move(runs)}}}},
+            {"charts",
+             {{{"id", "times"},
+               {"title", "Time of each run"},
+               {"note", "The whole run, its start included."},
+               {"heads", {"Run", "Stock", "Forebay"}},
+               {"rows", std::move(runs)}}}},
             {"files", std::move(files)},
-            {"data", script_json({{"stages", json::array()}, {"files", {{{"name", "all"}, {"runs", std::move(plot)}}}}})}};
+            {"data", script_json({{"stages", json::array()},
+                                  {"files", {{{"name", "all"}, {"runs", std::move(plot)}}}}})}};
   std::string lacks;
   const std::string text = finish_page(page_template::attempt, std::move(page), chart_library(lacks));
   if (Status status = write_whole_file(trial.options.html, text); !status.ok()) return status;

@@ -103,9 +103,9 @@ std::vector<FileVerdict> compare_folders(const std::string& a, const std::string
     if (first.contains(name) && second.contains(name)) {
       verdicts.push_back(compare_files(a + "/" + name, b + "/" + name, name));
     } else {
-      verdicts.push_back({name, Alike::different,
-                          first.contains(name) ? "the second run did not write it" : "the first run did not write it",
-                          0});
+      verdicts.push_back(
+          {name, Alike::different,
+           first.contains(name) ? "the second run did not write it" : "the first run did not write it", 0});
     }
   }
   return verdicts;

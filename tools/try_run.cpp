@@ -31,8 +31,8 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-[[noreturn]] void become(const std::vector<char*>& argv, const std::vector<char*>& envp, const std::string& folder,
-                         const std::string& output, const std::string& errors) {
+[[noreturn]] void become(const std::vector<char*>& argv, const std::vector<char*>& envp,
+                         const std::string& folder, const std::string& output, const std::string& errors) {
   ::setpgid(0, 0);
   for (const int number : signals) ::signal(number, SIG_DFL);
   const auto put = [](const char* path, int flags, int target) {

@@ -8,7 +8,8 @@
 
 namespace forebay::tools {
 
-/// From here on SIGINT, SIGTERM and SIGHUP end the command that runs, and nothing else, until the object goes.
+/// From here on SIGINT, SIGTERM and SIGHUP end the command that runs, and nothing else, until the object
+/// goes.
 class Interruptible {
  public:
   Interruptible();

@@ -75,14 +75,16 @@ class StageTimer {
  public:
   StageTimer(Counters& counters, Stage stage)
       : counters_(counters), stage_(stage), before_(std::exchange(within, 0.0)), begin_(Clock::now()) {
-    if (counters.trace != nullptr) [[unlikely]] moved_ = moved_by(stage, counters);
+    if (counters.trace != nullptr) [[unlikely]]
+      moved_ = moved_by(stage, counters);
   }
   ~StageTimer() {
     const Clock::time_point end = Clock::now();
     const double passed = std::chrono::duration<double>(end - begin_).count();
     counters_.seconds[static_cast<std::size_t>(stage_)] += passed - within;
     within = before_ + passed;
-    if (counters_.trace != nullptr) [[unlikely]] add_to_trace(end);
+    if (counters_.trace != nullptr) [[unlikely]]
+      add_to_trace(end);
   }
   StageTimer(const StageTimer&) = delete;
   StageTimer& operator=(const StageTimer&) = delete;
@@ -115,10 +117,12 @@ class TraceSpan {
  public:
   TraceSpan(const Counters& counters, Span span, std::int64_t number = -1)
       : trace_(counters.trace), span_(span), number_(number) {
-    if (trace_ != nullptr) [[unlikely]] begin_ = Trace::now();
+    if (trace_ != nullptr) [[unlikely]]
+      begin_ = Trace::now();
   }
   ~TraceSpan() {
-    if (trace_ != nullptr) [[unlikely]] trace_->add(span_, begin_, Trace::now(), number_);
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->add(span_, begin_, Trace::now(), number_);
   }
   TraceSpan(const TraceSpan&) = delete;
   TraceSpan& operator=(const TraceSpan&) = delete;

@@ -10,14 +10,30 @@ namespace forebay {
 
 /// What lasts: first the stages, as in Stage, then what they are parts of.
 enum class Span : std::uint16_t {
-  walk, pool, scatter, node_wait, exchange, write, read, pick, agree,
-  round, collective_write, collective_read, flush, sync, open, close, count
+  walk,
+  pool,
+  scatter,
+  node_wait,
+  exchange,
+  write,
+  read,
+  pick,
+  agree,
+  round,
+  collective_write,
+  collective_read,
+  flush,
+  sync,
+  open,
+  close,
+  count
 };
 
 struct TraceEvent {
   std::int64_t begin = 0;   ///< nanoseconds of this machine's steady clock
   std::int64_t length = 0;  ///< nanoseconds
-  std::int64_t count = -1;  ///< pieces, writes, reads or messages; a round's number. -1: there is no such number
+  std::int64_t count =
+      -1;  ///< pieces, writes, reads or messages; a round's number. -1: there is no such number
   std::int64_t bytes = -1;
   Span span = Span::count;
   std::uint16_t thread = 0;  ///< of the process, in the order in which they came; 0: the first

@@ -52,8 +52,7 @@ Status open_locked(const std::string& path, const char* what, Descriptor& lock) 
     if (lock.get() < 0) return from_errno(errno, "cannot open the " + name);
     struct stat mine{};
     if (::fstat(lock.get(), &mine) != 0) return from_errno(errno, "cannot look at the " + name);
-    if (!S_ISREG(mine.st_mode))
-      return {Code::bad_argument, "the " + name + " is not a regular file"};
+    if (!S_ISREG(mine.st_mode)) return {Code::bad_argument, "the " + name + " is not a regular file"};
     while (::flock(lock.get(), LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       // Lustre without its flock option, for one: one writer at a time is by far the usual case.

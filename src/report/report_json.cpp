@@ -71,8 +71,7 @@ Json by_rank_of(const FileReport& report) {
 void read_by_rank(const Json& json, FileReport& report) {
   report.ranks_a_group = json.at("ranks_a_group");
   const Json& all = json.at("all");
-  for (std::size_t i = 0; i < all.size(); ++i)
-    report.by_rank.push_back({all[i], json.at("file").at(i)});
+  for (std::size_t i = 0; i < all.size(); ++i) report.by_rank.push_back({all[i], json.at("file").at(i)});
 }
 
 Json strings(const std::vector<std::string>& texts) {

@@ -21,8 +21,7 @@ constexpr std::array fields{
 };
 static_assert(sizeof(Counters) == fields.size() * sizeof(std::int64_t) + sizeof(Counters::write_sizes) +
                                       sizeof(Counters::broken_causes) + sizeof(Counters::seconds) +
-                                      sizeof(Counters::aggregator) +
-                                      sizeof(Counters::trace),
+                                      sizeof(Counters::aggregator) + sizeof(Counters::trace),
               "a member of Counters that is not in counters.def: sums and reports have to know of it");
 
 void add(std::int64_t& total, std::int64_t value, Sum sum) {

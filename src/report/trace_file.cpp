@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cinttypes>
 #include <chrono>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -148,7 +148,8 @@ std::vector<ClockFit> fit_clocks(std::span<const TraceRank> ranks) {
     const Bounds both{std::max(open.least, close.least), std::min(open.most, close.most)};
     // Clocks that may have run alike are taken to have.
     const bool alike = both.least <= both.most;
-    fit = {open.at, close.at, alike ? both.middle() : open.middle(), alike ? both.middle() : close.middle(), 0};
+    fit = {open.at, close.at, alike ? both.middle() : open.middle(), alike ? both.middle() : close.middle(),
+           0};
     fit.error = std::max({open.most - fit.ahead_at_begin, fit.ahead_at_begin - open.least,
                           close.most - fit.ahead_at_end, fit.ahead_at_end - close.least});
   }
@@ -276,7 +277,8 @@ Status TraceFile::add(std::size_t rank, std::span<const TraceEvent> events) {
     if (event.span >= Span::count) continue;
     const Name& name = names[static_cast<std::size_t>(event.span)];
     if (event.thread > 0) {
-      s.extra_threads.resize(std::max(s.extra_threads.size(), (std::size_t{event.thread} + 1) * s.ranks.size()));
+      s.extra_threads.resize(
+          std::max(s.extra_threads.size(), (std::size_t{event.thread} + 1) * s.ranks.size()));
       const std::size_t at = event.thread * s.ranks.size() + rank;
       if (!s.extra_threads[at]) s.name_thread(rank, event.thread);
       s.extra_threads[at] = true;

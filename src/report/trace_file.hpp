@@ -33,17 +33,17 @@ struct TraceRank {
 /// How far a node's clock is ahead of rank 0's: the same all the time where that may be, else a line through
 /// what is known at open and at close.
 struct ClockFit {
-  double begin = 0, end = 0;                ///< times of this node's clock, nanoseconds
+  double begin = 0, end = 0;  ///< times of this node's clock, nanoseconds
   double ahead_at_begin = 0, ahead_at_end = 0;
-  double error = 0;                         ///< nanoseconds; the truth at open and at close is within
+  double error = 0;  ///< nanoseconds; the truth at open and at close is within
   double ahead(double time) const;
 };
 /// By node. Barriers bound how far a clock may be ahead, from both sides; of all ranks of a node and all
 /// barriers the narrowest bounds hold.
 std::vector<ClockFit> fit_clocks(std::span<const TraceRank> ranks);
 
-/// Makes the file at `path` a timeline without events, which begins now. Anything else than a timeline of ours
-/// there is an error and stays.
+/// Makes the file at `path` a timeline without events, which begins now. Anything else than a timeline of
+/// ours there is an error and stays.
 Status start_trace(const std::string& path, const std::string& command = "");
 /// The same where nothing is there; a timeline stays.
 Status continue_trace(const std::string& path);

@@ -169,7 +169,9 @@ TEST(StageTimers, ASecondCountsOnce) {
     }
     spin();
   }
-  const auto seconds = [](const Counters& c, Stage stage) { return c.seconds[static_cast<std::size_t>(stage)]; };
+  const auto seconds = [](const Counters& c, Stage stage) {
+    return c.seconds[static_cast<std::size_t>(stage)];
+  };
   EXPECT_GE(seconds(outer, Stage::pool), 0.04);
   EXPECT_LT(seconds(outer, Stage::pool), 0.06) << "without the 40 ms within";
   EXPECT_GE(seconds(outer, Stage::write), 0.02);

@@ -51,7 +51,8 @@ TEST(Ring, KeepsTheNewest) {
   for (std::int64_t i = 0; i < all; ++i) trace.add(Span::write, i, i + 1);
   EXPECT_EQ(trace.size(), Trace::most);
   EXPECT_EQ(trace.dropped(), more);
-  for (std::size_t i = 0; i < trace.size(); ++i) ASSERT_EQ(trace[i].begin, static_cast<std::int64_t>(i) + more);
+  for (std::size_t i = 0; i < trace.size(); ++i)
+    ASSERT_EQ(trace[i].begin, static_cast<std::int64_t>(i) + more);
 }
 
 TEST(Ring, AllOfAProcessShareItsMemory) {
@@ -220,7 +221,8 @@ TEST_F(Timeline, ManyProcessesLoseNothing) {
 }
 
 TEST_F(Timeline, WhatIsNotOursIsLeftAlone) {
-  for (const char* text : {"model output", "[]", "{\"traceEvents\":[]}", "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"forebay\":"}) {
+  for (const char* text : {"model output", "[]", "{\"traceEvents\":[]}",
+                           "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"forebay\":"}) {
     const std::string path = *this / "x";
     std::ofstream(path, std::ios::trunc) << text;
     EXPECT_FALSE(start_trace(path).ok());

@@ -22,8 +22,9 @@ using Variables = std::map<std::string, std::string>;
 
 inline Outcome forebay_with(Variables more, std::vector<std::string> arguments) {
   auto environment = current_environment();
-  for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_TRACE", "FOREBAY_ENABLE", "FOREBAY_LIBDIR",
-                           "FOREBAY_DROPIN", "LD_PRELOAD", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
+  for (const char* name :
+       {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_TRACE", "FOREBAY_ENABLE", "FOREBAY_LIBDIR",
+        "FOREBAY_DROPIN", "LD_PRELOAD", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
     environment.erase(name);
   }
   for (auto& [name, value] : more) environment[name] = value;

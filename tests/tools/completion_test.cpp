@@ -39,8 +39,10 @@ TEST_F(Completion, NamesAllCommandsAndOptions) {
     EXPECT_EQ(outcome.status, 0);
     for (const std::string& command : commands()) {
       EXPECT_THAT(outcome.output, HasSubstr(command)) << shell;
-      for (const std::string& option : matches(forebay_command({command, "--help"}).output, "\n +(?:-h, *)?(--[a-z-]+)")) {
-        const std::string name = std::string(shell) == "fish" ? "from " + command + "' -l " + option.substr(2) : option;
+      for (const std::string& option :
+           matches(forebay_command({command, "--help"}).output, "\n +(?:-h, *)?(--[a-z-]+)")) {
+        const std::string name =
+            std::string(shell) == "fish" ? "from " + command + "' -l " + option.substr(2) : option;
         EXPECT_THAT(outcome.output, HasSubstr(name)) << shell << " " << command;
       }
     }
@@ -52,9 +54,10 @@ TEST_F(Completion, NamesAllCommandsAndOptions) {
 TEST_F(Completion, TheShellsUnderstandIt) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     std::ofstream(*this / "script", std::ios::trunc) << forebay_command({"completion", shell}).output;
-    const Outcome outcome = run_program({"sh", "-c", "command -v " + std::string(shell) + " || exit 0; " + shell +
-                                                         " -n '" + *this / "script'"},
-                                        current_environment(), std::chrono::seconds(20));
+    const Outcome outcome = run_program(
+        {"sh", "-c",
+         "command -v " + std::string(shell) + " || exit 0; " + shell + " -n '" + *this / "script'"},
+        current_environment(), std::chrono::seconds(20));
     EXPECT_EQ(outcome.status, 0) << shell << ": " << outcome.errors;
   }
 }
@@ -63,10 +66,13 @@ TEST_F(Completion, TheShellsUnderstandIt) {
 std::set<std::string> offered(const std::string& folder, const std::vector<std::string>& words) {
   std::string typed;
   for (const std::string& word : words) typed += " '" + word + "'";
-  std::ofstream(folder + "/ask") << "cd '" << folder << "'\n. ./script\nCOMP_WORDS=(" << typed
-                                 << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_forebay\nprintf '<%s>\\n' \"${COMPREPLY[@]}\"\n";
-  return matches(run_program({"bash", "--norc", folder + "/ask"}, current_environment(), std::chrono::seconds(20)).output,
-                 "<(.+)>\n");
+  std::ofstream(folder + "/ask")
+      << "cd '" << folder << "'\n. ./script\nCOMP_WORDS=(" << typed
+      << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_forebay\nprintf '<%s>\\n' \"${COMPREPLY[@]}\"\n";
+  return matches(
+      run_program({"bash", "--norc", folder + "/ask"}, current_environment(), std::chrono::seconds(20))
+          .output,
+      "<(.+)>\n");
 }
 
 TEST_F(Completion, BashOffersWhatFits) {
@@ -75,14 +81,16 @@ TEST_F(Completion, BashOffersWhatFits) {
   std::filesystem::create_directory(*this / "reports");
   const auto offer = [&](std::vector<std::string> words) { return offered(folder_, words); };
   EXPECT_EQ(offer({"forebay", "rep"}), (std::set<std::string>{"report"}));
-  EXPECT_EQ(offer({"forebay", "run", "--mode", ""}), (std::set<std::string>{"automatic", "commit", "strict"}));
+  EXPECT_EQ(offer({"forebay", "run", "--mode", ""}),
+            (std::set<std::string>{"automatic", "commit", "strict"}));
   EXPECT_EQ(offer({"forebay", "run", "--st"}), (std::set<std::string>{"--stats"}));
   EXPECT_EQ(offer({"forebay", "run", "--hints", "forebay_mod"}), (std::set<std::string>{"forebay_mode="}));
   EXPECT_EQ(offer({"forebay", "report", "rep"}), (std::set<std::string>{"report one.json", "reports"}));
   EXPECT_EQ(offer({"forebay", "doctor", "--dir", "rep"}), (std::set<std::string>{"reports"}));
   EXPECT_EQ(offer({"forebay", "completion", ""}), (std::set<std::string>{"bash", "fish", "zsh"}));
   EXPECT_THAT(offer({"forebay", "run", "--stats", "x", "bas"}), Contains("bash")) << "a program";
-  EXPECT_EQ(offer({"forebay", "run", "./model", "--st"}), (std::set<std::string>{})) << "its options are its own";
+  EXPECT_EQ(offer({"forebay", "run", "./model", "--st"}), (std::set<std::string>{}))
+      << "its options are its own";
   EXPECT_EQ(offer({"forebay", "try", "--ranks", "4", "--rep"}), (std::set<std::string>{"--repeat"}));
 }
 

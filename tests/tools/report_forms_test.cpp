@@ -174,13 +174,16 @@ TEST_F(Report, PageHasAllAndNeedsNothing) {
   const std::string html = page();
   for (const char* part :
        {"/data/history.nc", "/data/other.h5", "1 000 000", "What limited it", "Pieces, runs, writes",
-        "The stock driver was used because the file is opened by one rank.", "86 % of Forebay&#39;s time was in the file system",
-        "2 writes of 512.0 KiB on average, 50 % of them aligned", "file writes: the slowest rank took 0.250 s"})
+        "The stock driver was used because the file is opened by one rank.",
+        "86 % of Forebay&#39;s time was in the file system",
+        "2 writes of 512.0 KiB on average, 50 % of them aligned",
+        "file writes: the slowest rank took 0.250 s"})
     EXPECT_THAT(html, HasSubstr(part));
   EXPECT_THAT(html, Not(HasSubstr("src=")));
   EXPECT_THAT(html, Not(HasSubstr("<link")));
   EXPECT_EQ(html.find("Chart.js v") != html.npos, HAS_CHARTS);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2)
+      << "nothing is left beside it";
 }
 
 TEST_F(Report, PageTakesNothingFromAnybodysText) {

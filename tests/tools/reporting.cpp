@@ -1,7 +1,8 @@
 // A parallel program that writes and reads in ways that reports must tell apart, one a file; then rank 0
 // checks its own report, where one was asked for.
 //
-// usage: reporting CASE REPORT [TIMELINE NODES]. CASE: "served" (by Forebay), or "stock" (neither library by it).
+// usage: reporting CASE REPORT [TIMELINE NODES]. CASE: "served" (by Forebay), or "stock" (neither library by
+// it).
 #include <hdf5.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -206,12 +207,14 @@ void check_timeline(const std::string& path, int nodes, const json& report) {
   CHECK(facts.threads.size() == static_cast<std::size_t>(ranks));
   CHECK(facts.about.size() == 3);
   CHECK(facts.dropped == 0);
-  for (const char* name : {"collective write", "close", "open", "write file", "meet"}) CHECK(facts.spans.count(name) == 1);
+  for (const char* name : {"collective write", "close", "open", "write file", "meet"})
+    CHECK(facts.spans.count(name) == 1);
   CHECK(facts.spans.count("open") == 1 && facts.spans.at("open") == 4 * ranks);
   for (const json& file : report["files"]) {
     const auto written = facts.written.find(file["path"]);
     // What a span within another one wrote is in both.
-    CHECK((written == facts.written.end() ? 0 : written->second) >= file["file_writes"]["bytes"].get<std::int64_t>());
+    CHECK((written == facts.written.end() ? 0 : written->second) >=
+          file["file_writes"]["bytes"].get<std::int64_t>());
   }
 }
 

@@ -39,8 +39,10 @@ inline TimelineFacts look_at_timeline(const nlohmann::json& document) {
     for (const char* key : {"name", "ph"}) {
       if (!event.contains(key) || !event[key].is_string()) fail(std::string("no ") + key, event);
     }
-    if (!event.contains("pid") || !event["pid"].is_number_integer() || event["pid"] <= 0) fail("no pid", event);
-    if (!event.contains("tid") || !event["tid"].is_number_integer() || event["tid"] < 0) fail("no tid", event);
+    if (!event.contains("pid") || !event["pid"].is_number_integer() || event["pid"] <= 0)
+      fail("no pid", event);
+    if (!event.contains("tid") || !event["tid"].is_number_integer() || event["tid"] < 0)
+      fail("no tid", event);
     if (!facts.failures.empty()) break;
     const std::string phase = event["ph"], name = event["name"];
     const std::pair<std::int64_t, std::int64_t> thread{event["pid"], event["tid"]};
@@ -64,7 +66,8 @@ inline TimelineFacts look_at_timeline(const nlohmann::json& document) {
     facts.nodes.insert(thread.first);
     facts.threads.insert(thread);
     ++facts.spans[name];
-    if (name == "write file") facts.written[event["args"]["file"]] += event["args"]["bytes"].get<std::int64_t>();
+    if (name == "write file")
+      facts.written[event["args"]["file"]] += event["args"]["bytes"].get<std::int64_t>();
     const double begin = event["ts"];
     by_thread[thread].emplace_back(begin, begin + event["dur"].get<double>());
   }

@@ -48,7 +48,8 @@ class Try : public InFolder {
 const std::string kind = "case $LD_PRELOAD in *forebay*) kind=forebay ;; *) kind=stock ;; esac\n";
 
 TEST_F(Try, IdenticalFilesAndFaster) {
-  script("model", kind + "[ $kind = forebay ] || sleep 0.4\nmkdir out; echo 1 >out/a; echo 2 >'b \"c\".nc'\n");
+  script("model",
+         kind + "[ $kind = forebay ] || sleep 0.4\nmkdir out; echo 1 >out/a; echo 2 >'b \"c\".nc'\n");
   const Outcome outcome = attempt("--repeat 2 ./model");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, ContainsRegex("\nidentical, [0-9.]+ times faster\n"));
@@ -91,8 +92,10 @@ TEST_F(Try, InputsAreLinkedAndOutputsElsewhereAreTaken) {
   fs::create_directories(*this / "here/data/deep");
   std::ofstream(*this / "here/data/deep/in.txt") << "read me\n";
   std::ofstream(*this / "other.nml") << "name\n";
-  script("model", "cat data/deep/in.txt other.nml >a; echo $PWD >'" + *this / "out.1'; echo same >'" + *this / "out.2'\n");
-  Outcome outcome = attempt("--repeat 2 --keep --input data/deep/in.txt --input ../other.nml --output '../out.*' ./model x");
+  script("model", "cat data/deep/in.txt other.nml >a; echo $PWD >'" + *this / "out.1'; echo same >'" +
+                      *this / "out.2'\n");
+  Outcome outcome = attempt(
+      "--repeat 2 --keep --input data/deep/in.txt --input ../other.nml --output '../out.*' ./model x");
   EXPECT_EQ(outcome.status, 0) << outcome.errors << outcome.output;
   EXPECT_THAT(outcome.output, ContainsRegex("identical     /.*out.2\n"));
   EXPECT_THAT(outcome.output, ContainsRegex("not judged    /.*out.1 "));
@@ -146,7 +149,8 @@ TEST_F(Try, AnInterruptLeavesNothing) {
   EXPECT_THAT(left(), IsEmpty());
   EXPECT_FALSE(fs::exists(*this / "begun"));
   const pid_t sleeper = std::stoi(slurp(*this / "sleeper"));
-  for (int i = 0; i < 100 && kill(sleeper, 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 100 && kill(sleeper, 0) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_NE(kill(sleeper, 0), 0) << "the program's own children end, too";
 }
 
