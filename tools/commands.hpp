@@ -14,6 +14,7 @@ inline constexpr int exit_not_found = 127;
 
 struct RunOptions {
   std::string stats;
+  std::string trace;
   std::string hints;
   std::string mode;
   bool verbose = false;
@@ -41,7 +42,32 @@ struct DoctorOptions {
 
 int doctor(const DoctorOptions& options);
 
-int print_report(const std::string& file, bool json);
+struct ReportOptions {
+  std::string file;     ///< "-": stdin
+  std::string compare;  ///< another report, beside which it is shown
+  bool json = false;
+  bool csv = false;
+  std::string html;  ///< the page to write; "-": stdout
+};
+
+int print_report(const ReportOptions& options);
+
+struct TryOptions {
+  int ranks = 0;  ///< 0: the program, or its own launcher, is started as it is
+  int repeat = 3;
+  std::vector<std::string> inputs;   ///< linked into each run's folder
+  std::vector<std::string> outputs;  ///< patterns of files that the program writes elsewhere
+  std::string folder;                ///< in which the runs' folders are made; "": this one
+  std::string hints;
+  std::string mode;
+  std::string html;
+  bool keep = false;
+  std::vector<std::string> program;   ///< and its arguments
+  std::vector<std::string> launcher;  ///< for `ranks`
+};
+
+/// Runs the program stock and under Forebay in turn, and compares.
+int try_program(const TryOptions& options);
 
 struct HintsOptions {
   bool markdown = false;

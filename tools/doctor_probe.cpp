@@ -12,49 +12,20 @@
 #include <sstream>
 
 #include "launcher.hpp"
+#include "mpi_launcher.hpp"
 #include "probe_facts.hpp"
 #include "subprocess.hpp"
-#include "surroundings.hpp"
-#include "trusted.hpp"
 
 namespace forebay::tools {
 namespace {
 
 constexpr std::chrono::seconds limit{60};
 
-std::vector<std::string> find_launcher() {
-  bool denied = false;
-  for (const char* name : {built_with::mpiexec, "mpiexec", "mpirun"}) {
-    // By a path that was known when Forebay was built: what is there now may be anybody's.
-    if (*name == '\0' || (*name == '/' && !distrust(name).empty())) continue;
-    if (std::string path = find_program(name, denied); !path.empty())
-      return {path, built_with::mpiexec_count, "2"};
-  }
-  return {};
-}
-
-/// What starts a program of its own must not be taken for a rank of the one that doctor runs in.
 std::map<std::string, std::string> clean_environment() {
-  auto environment = current_environment();
-  if (launcher_rank()) {
-    std::erase_if(environment, [](const auto& variable) {
-      const std::string& name = variable.first;
-      const bool launcher = name.starts_with("PMIX_") || name.starts_with("PMI_") ||
-                            name.starts_with("OMPI_") || name.starts_with("PRTE_") ||
-                            name.starts_with("MPI_LOCAL") || name.starts_with("HYDI_") ||
-                            name.starts_with("MV2_COMM_") || name.starts_with("PALS_");
-      return launcher && name.find("_MCA_") == name.npos && !name.starts_with("OMPI_ALLOW_");
-    });
-  }
+  auto environment = environment_for_mpi();
   // The driver is what a trial is about; it chooses it itself.
   environment.erase("HDF5_DRIVER");
   environment.erase("HDF5_DRIVER_CONFIG");
-  // Two ranks must start also on one core, and in a container's root account.
-  environment.emplace("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
-  if (::geteuid() == 0) {
-    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
-    environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-  }
   return environment;
 }
 
@@ -111,7 +82,7 @@ void read_stats(const std::string& stats, const std::string& library, const std:
 Prober::Prober(const Installation& installation, std::string folder)
     : installation_(installation),
       folder_(std::move(folder)),
-      launcher_(find_launcher()),
+      launcher_(find_mpi_launcher(2)),
       environment_(clean_environment()) {}
 
 std::string Prober::launcher() const {

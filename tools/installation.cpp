@@ -43,6 +43,7 @@ bool read_build_tree(const fs::path& command, Installation& found) {
     if (key == "helpers") found.helpers = value;
     if (key == "hdf5_plugins") found.hdf5_plugins = if_exists(value);
     if (key == "first_preload") found.first_preload = value;
+    if (key == "charts") found.charts = value;
   }
   return !found.helpers.empty();
 }
@@ -55,6 +56,7 @@ void read_installation(const fs::path& command, Installation& found) {
                    libraries.lexically_normal().string()};
   found.helpers = (bin / install_tree::helpers).lexically_normal().string();
   found.hdf5_plugins = if_exists(libraries / "forebay" / "hdf5");
+  found.charts = (bin / install_tree::data / "chart.min.js").lexically_normal().string();
 }
 
 /// Also what is in a folder may be changed by whoever may change the folder.

@@ -15,6 +15,8 @@ struct Installation {
   std::string hdf5_plugins;          ///< for HDF5_PLUGIN_PATH; empty where it is missing
   std::string first_preload;         ///< a sanitizer's runtime, in a build with one; else empty
 
+  std::string charts;  ///< Chart.js; may be missing
+
   std::string distrust;  ///< what others may change of it, a sentence; empty where nobody may
 
   /// The path of a file in `folders`, as the shim would find it (FOREBAY_LIBDIR goes first); empty where

@@ -1,6 +1,7 @@
 // The command line of `forebay`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "announce.hpp"
 #include "commands.hpp"
+#include "completion.hpp"
 #include "forebay/version.h"
 
 namespace {
@@ -20,20 +22,26 @@ constexpr const char* run_footer =
     "Exit status: the program's; 2 for a wrong option, hint or report file, 126 and 127 where PROGRAM cannot "
     "be executed or found.";
 
-/// The arguments without what the parser would take amiss: a "--" between run's options and PROGRAM, which
-/// would end PROGRAM's being taken as it is, and "--hints=" of an empty variable, which would take PROGRAM.
+/// The arguments without what the parser would take amiss: a "--" between the options of run or try and
+/// PROGRAM, which would end PROGRAM's being taken as it is, and "--hints=" of an empty variable, which would
+/// take PROGRAM.
 std::vector<std::string> plain_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty() || words.front() != "run") return words;
+  if (words.empty() || (words.front() != "run" && words.front() != "try")) return words;
+  constexpr const char* with_value[] = {"--stats",  "--trace", "--hints",  "--mode", "--ranks",
+                                        "--repeat", "--input", "--output", "--dir",  "--html"};
   for (std::size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
-    while (i < words.size() && (words[i] == "--stats=" || words[i] == "--hints=" || words[i] == "--mode="))
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto is_option = [&](const char* end) {
+      return std::ranges::any_of(with_value,
+                                 [&](const char* name) { return words[i] == std::string(name) + end; });
+    };
+    while (i < words.size() && is_option("=")) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
     if (i == words.size() || !words[i].starts_with("-")) break;
     if (words[i] == "--") {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }
-    if (words[i] == "--stats" || words[i] == "--hints" || words[i] == "--mode") ++i;
+    if (is_option("")) ++i;
   }
   return words;
 }
@@ -51,6 +59,11 @@ int parse_and_run(int argc, char** argv) {
       app.add_subcommand("run", "run a program, unchanged, with Forebay under its HDF5 and PnetCDF");
   run_command->usage("Usage: forebay run [OPTIONS] PROGRAM [ARGUMENTS...]");
   run_command->add_option("--stats", run_options.stats, "write a report of each file to FILE (JSON)")
+      ->type_name("FILE");
+  run_command
+      ->add_option("--trace", run_options.trace,
+                   "write a timeline of rounds, waits, file writes and reads of each rank to FILE; "
+                   "ui.perfetto.dev opens it")
       ->type_name("FILE");
   run_command
       ->add_option("--hints", run_options.hints, "hints, as key=value;key=value (`forebay hints` lists them)")
@@ -110,12 +123,75 @@ int parse_and_run(int argc, char** argv) {
       "place.\n"
       "Exit status: 0 where it was made and Forebay is active in it, else 1.");
 
-  std::string report_file;
-  bool report_json = false;
+  ReportOptions report_options;
+  std::vector<std::string> compared;
   CLI::App* report_command =
-      app.add_subcommand("report", "print the report that forebay run --stats FILE wrote");
-  report_command->add_option("FILE", report_file, "the report")->required()->type_name("");
-  report_command->add_flag("--json", report_json, "print JSON, checked");
+      app.add_subcommand("report", "show the report that forebay run --stats FILE wrote");
+  CLI::Option* report_file =
+      report_command->add_option("FILE", report_options.file, "the report; - is stdin")->option_text(" ");
+  std::vector<CLI::Option*> forms{
+      report_command->add_flag("--json", report_options.json, "print JSON, checked"),
+      report_command->add_flag("--csv", report_options.csv,
+                               "print a table with one row a file, all counters (RFC 4180)"),
+      report_command
+          ->add_option("--html", report_options.html,
+                       "write one page with plots and advice, which needs no network")
+          ->type_name("OUT.html"),
+      report_command
+          ->add_option("--compare", compared, "print two reports side by side, their files matched by name")
+          ->type_name("FILE")
+          ->option_text("A B")
+          ->expected(2)};
+  forms.back()->excludes(report_file);
+  report_command->footer(
+      "Exit status: 0; 1 where a report cannot be read, 2 where the page must not be written.");
+
+  TryOptions try_options;
+  CLI::App* try_command = app.add_subcommand(
+      "try", "run a program stock and under Forebay in turn, compare its files, tell the gain");
+  try_command->usage(
+      "Usage: forebay try [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
+      "       forebay try [OPTIONS] -- mpiexec -n 4 PROGRAM [ARGUMENTS...]");
+  try_command->add_option("--ranks", try_options.ranks, "start PROGRAM on so many ranks, by mpiexec")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  try_command->add_option("--repeat", try_options.repeat, "how often each way (default: 3)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  try_command
+      ->add_option("--input", try_options.inputs,
+                   "a file or folder that PROGRAM reads, linked into each run's folder; may be repeated")
+      ->type_name("PATH")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  try_command
+      ->add_option("--output", try_options.outputs,
+                   "files that PROGRAM writes elsewhere, with wildcards in quotes; may be repeated")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  try_command->add_option("--dir", try_options.folder, "make the runs' folders there (default: here)")
+      ->type_name("FOLDER");
+  try_command->add_option("--hints", try_options.hints, "hints for the runs under Forebay")
+      ->type_name("HINTS");
+  try_command->add_option("--mode", try_options.mode, "mode of the runs under Forebay")->type_name("MODE");
+  try_command->add_option("--html", try_options.html, "write one page with the times, too")
+      ->type_name("OUT.html");
+  try_command->add_flag("--keep", try_options.keep, "keep the runs' folders");
+  try_command->prefix_command();
+  try_command->footer(
+      "Each run has a folder of its own, made in this one (--dir: elsewhere) and deleted at the end, unless "
+      "files "
+      "differ. PROGRAM runs there: a path to PROGRAM itself is found all the same, but files that it reads "
+      "by a path "
+      "relative to this folder need --input PATH. All files that it writes there are compared, HDF5's and "
+      "netCDF's by "
+      "what they hold where bytes differ.\n"
+      "Exit status: 0 where files are identical, whatever the gain; 1 where they differ or a run fails; 2 "
+      "for a wrong "
+      "option; 130 after Ctrl-C, which leaves nothing.");
 
   HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
@@ -131,6 +207,13 @@ int parse_and_run(int argc, char** argv) {
       ->add_option("--for", hints_options.file, "with --check: the hints that a file of this name gets")
       ->type_name("FILE")
       ->needs(check);
+
+  std::string shell;
+  CLI::App* completion_command =
+      app.add_subcommand("completion", "print what a shell needs to complete forebay's words");
+  completion_command->add_option("SHELL", shell, "bash, zsh or fish")->required()->type_name("");
+  completion_command->footer(
+      "bash: source <(forebay completion bash). An installation has them in its share folder.");
 
   try {
     std::vector<std::string> words = plain_arguments(argc, argv);
@@ -157,9 +240,34 @@ int parse_and_run(int argc, char** argv) {
     }
     return run(run_options);
   }
+  if (*try_command) {
+    try_options.program = try_command->remaining();
+    if (try_options.program.empty())
+      return give_up(exit_usage, "try needs a program; see forebay try --help");
+    if (try_options.program.front().starts_with("-"))
+      return give_up(exit_usage,
+                     "try has no option " + try_options.program.front() + "; see forebay try --help");
+    return try_program(try_options);
+  }
   if (*dropin_command) return make_dropin(dropin_options);
   if (*doctor_command) return doctor(doctor_options);
-  if (*report_command) return print_report(report_file, report_json);
+  if (*report_command) {
+    if (compared.size() == 2) {
+      report_options.file = compared[0];
+      report_options.compare = compared[1];
+    }
+    if (std::ranges::count_if(forms, [](const CLI::Option* form) { return form->count() > 0; }) > 1)
+      return give_up(exit_usage, "report takes one of --json, --csv, --html and --compare");
+    if (report_options.file.empty())
+      return give_up(exit_usage, "report needs a file; see forebay report --help");
+    return print_report(report_options);
+  }
+  if (*completion_command) {
+    const std::string script = completion_for(app, shell);
+    if (script.empty()) return give_up(exit_usage, "completion knows bash, zsh and fish, not " + shell);
+    std::fputs(script.c_str(), stdout);
+    return 0;
+  }
   hints_options.check = check->count() > 0;
   return print_hints(hints_options);
 }

@@ -1,304 +1,81 @@
-// forebay report: the JSON report as text.
-#include <fcntl.h>
+// forebay report: which form is wanted.
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "commands.hpp"
-#include "human.hpp"
 #include "message.hpp"
+#include "page_parts.hpp"
 #include "report/report_json.hpp"
+#include "report_file.hpp"
+#include "report_formats.hpp"
+#include "whole_file.hpp"
 
 namespace forebay::tools {
 namespace {
 
-/// A program may be adding to the report. Where a file system has no locks, it is read as it is.
-class SharedLock {
- public:
-  explicit SharedLock(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ >= 0) (void)::flock(fd_, LOCK_SH);
-  }
-  ~SharedLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  SharedLock(const SharedLock&) = delete;
-  SharedLock& operator=(const SharedLock&) = delete;
-
- private:
-  int fd_;
-};
-
 using nlohmann::json;
 
-constexpr int schema_version = 2;
-
-std::int64_t number(const json& value) {
-  return value.get<std::int64_t>();
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first{}, second{};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
-/// The document may come from anybody: nothing in it reaches the terminal as a command.
-void line(const std::string& label, const std::string& text) {
-  if (!text.empty()) fmt::print("  {:<16}{}\n", label, printable(text));
+Status write_page(const ReportOptions& options, const json& document) {
+  if (same_file(options.file, options.html))
+    return {Code::bad_argument, "--html: " + options.html + " is the report itself; name another file"};
+  std::string lacks;
+  const std::string page = as_page(document, chart_library(lacks));
+  if (options.html == "-") {
+    fmt::print("{}", page);
+    return {};
+  }
+  if (Status status = write_whole_file(options.html, page); !status.ok()) return status;
+  if (!lacks.empty()) complain(lacks + options.html + " has its tables alone");
+  return {};
 }
 
-std::string text_of(const json& value) {
-  return value.get<std::string>();
-}
-
-std::string per_node(const json& range) {
-  const std::int64_t min = number(range.at("min"));
-  const std::int64_t max = number(range.at("max"));
-  return min == max ? human_count(min) : fmt::format("{} to {}", human_count(min), human_count(max));
-}
-
-std::string list_of(const json& numbers) {
-  constexpr std::size_t most = 16;
+Status show(const ReportOptions& options) {
+  json document;
   std::string text;
-  for (std::size_t i = 0; i < numbers.size() && i < most; ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(number(numbers[i]));
+  if (Status status = read_report(options.file, document, &text); !status.ok()) return status;
+  if (!options.compare.empty()) {
+    json other;
+    if (Status status = read_report(options.compare, other); !status.ok()) return status;
+    print_comparison(document, other, options.file, options.compare);
+    return {};
   }
-  if (numbers.size() > most)
-    text += fmt::format(", … ({} in all)", human_count(static_cast<std::int64_t>(numbers.size())));
-  return text;
-}
-
-void print_times(const json& seconds) {
-  std::string heads;
-  std::string slowest;
-  std::string mean;
-  for (const char* stage : {"walk", "pool", "scatter", "node_wait", "exchange", "write", "read", "agree"}) {
-    heads += fmt::format("{:>10}", stage);
-    slowest += fmt::format("{:>10.3f}", seconds.at(stage).at("max").get<double>());
-    mean += fmt::format("{:>10.3f}", seconds.at(stage).at("mean").get<double>());
-  }
-  line("seconds in", heads);
-  line("  slowest rank", slowest);
-  line("  mean", mean);
-}
-
-/// What the library wrote of its own accord, and what was left to its own driver.
-void print_others(const json& file) {
-  const json& own = file.at("library_writes");
-  if (number(own.at("metadata")) + number(own.at("fill")) > 0) {
-    line("library wrote", fmt::format("{} of metadata ({}), {} of fill values ({})",
-                                      human_bytes(number(own.at("metadata_bytes"))),
-                                      counted(number(own.at("metadata")), "write", "writes"),
-                                      human_bytes(number(own.at("fill_bytes"))),
-                                      counted(number(own.at("fill")), "write", "writes")));
-  }
-  const json& stock = file.at("stock");
-  if (number(stock.at("opens")) > 0) {
-    line("on stock driver", fmt::format("{} of {}", human_count(number(stock.at("opens"))),
-                                        counted(number(file.at("opens")), "open", "opens")));
-  }
-  if (number(stock.at("put_bytes")) + number(stock.at("get_bytes")) + number(stock.at("puts")) +
-          number(stock.at("gets")) >
-      0) {
-    line("by stock driver",
-         fmt::format("{} put ({}), {} got ({})", human_bytes(number(stock.at("put_bytes"))),
-                     counted(number(stock.at("puts")), "call", "calls"),
-                     human_bytes(number(stock.at("get_bytes"))),
-                     counted(number(stock.at("gets")), "call", "calls")));
-  }
-  const json& broken = file.at("broken_collectives");
-  if (number(broken.at("writes")) > 0)
-    line("made independent", counted(number(broken.at("writes")), "collective write", "collective writes"));
-}
-
-/// Reports of earlier versions do not say.
-std::string on_file_system(const json& file) {
-  const std::string name = file.value("file_system", "");
-  if (name.empty()) return "";
-  return " on " + name +
-         (file.value("fills_holes", false) ? "; blocks put in part may be completed"
-                                           : "; blocks put in part are written run by run");
-}
-
-void print_file(const json& file) {
-  const json& coalesced = file.at("after_node_coalescing");
-  const json& between = file.at("between_nodes");
-  const json& writes = file.at("file_writes");
-  const json& reads = file.at("file_reads");
-  const json& memory = file.at("memory");
-  const std::int64_t ranks = number(file.at("ranks"));
-  const std::int64_t nodes = number(file.at("nodes"));
-  const std::int64_t opens = number(file.at("opens"));
-
-  fmt::print("{}\n", printable(text_of(file.at("path"))));
-  line("driver", fmt::format("{}, in {}, on {}, {}{}", text_of(file.at("driver")),
-                             text_of(file.at("program")), text_of(file.at("host")), text_of(file.at("date")),
-                             opens > 1 ? ", opened " + human_count(opens) + " times" : ""));
-  if (!file.at("active").get<bool>()) {
-    line("ranks", human_count(ranks));
-    print_others(file);
-    for (const json& note : file.at("notes")) line("note", text_of(note));
-    return;
-  }
-  line("ranks", fmt::format("{} on {}, {} a node", human_count(ranks), counted(nodes, "node", "nodes"),
-                            per_node(file.at("ranks_per_node"))));
-  line("settings", text_of(file.at("settings")));
-  line("layout",
-       fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")),
-                   on_file_system(file)));
-  line("program put",
-       fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
-                   human_bytes(number(file.at("bytes"))),
-                   counted(number(file.at("pieces")), "piece", "pieces"),
-                   human_bytes(number(file.at("average_piece_bytes")))));
-  line("in",
-       fmt::format(
-           "{}, {}", counted(number(file.at("collective_flushes")), "collective write", "collective writes"),
-           counted(number(file.at("independent_writes")), "independent write", "independent writes")));
-  print_others(file);
-  const json& gets = file.at("gets");
-  if (number(gets.at("requests")) > 0) {
-    line("program got",
-         fmt::format(
-             "{} of {}: {}, on average {}; {}", counted(number(gets.at("requests")), "request", "requests"),
-             human_bytes(number(gets.at("bytes"))), counted(number(gets.at("pieces")), "piece", "pieces"),
-             human_bytes(number(gets.at("average_piece_bytes"))),
-             counted(number(gets.at("collective_reads")), "collective read", "collective reads")));
-  }
-  const json& kept = file.at("kept_over_calls");
-  if (number(kept.at("requests")) > 0) {
-    line("kept over calls",
-         fmt::format("{} of {}, at most {} a rank; {} for possible overlaps",
-                     counted(number(kept.at("requests")), "request", "requests"),
-                     counted(number(kept.at("collective_calls")), "collective write", "collective writes"),
-                     human_bytes(number(kept.at("peak_bytes"))),
-                     counted(number(kept.at("conflicts")), "flush", "flushes")));
-  }
-  line("coalesced",
-       fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
-                   human_bytes(number(coalesced.at("bytes"))),
-                   counted(number(coalesced.at("rounds")), "round", "rounds"),
-                   human_bytes(number(coalesced.at("average_run_bytes")))));
-  line("between nodes", number(between.at("messages")) == 0
-                            ? "nothing"
-                            : fmt::format("{} of {}, {} of them one-sided puts",
-                                          counted(number(between.at("messages")), "message", "messages"),
-                                          human_bytes(number(between.at("bytes"))),
-                                          human_count(number(between.at("one_sided_puts")))));
-  line("file writes",
-       fmt::format("{} of {}, on average {}; {} aligned, {} not",
-                   counted(number(writes.at("count")), "write", "writes"),
-                   human_bytes(number(writes.at("bytes"))), human_bytes(number(writes.at("average_bytes"))),
-                   human_count(number(writes.at("aligned"))), human_count(number(writes.at("unaligned")))));
-  for (const json& size : writes.at("sizes")) {
-    line("", fmt::format("{:>10} of {} to {}", human_count(number(size.at("count"))),
-                         human_bytes(number(size.at("from"))), human_bytes(number(size.at("below")))));
-  }
-  if (number(writes.at("bypass")) > 0) {
-    line("  past windows", fmt::format("{} of {}", counted(number(writes.at("bypass")), "write", "writes"),
-                                       human_bytes(number(writes.at("bypass_bytes")))));
-  }
-  if (number(writes.at("read_modify_write_blocks")) > 0) {
-    line("  with holes",
-         counted(number(writes.at("read_modify_write_blocks")), "block read, merged and written whole",
-                 "blocks read, merged and written whole"));
-  }
-  if (number(reads.at("count")) > 0) {
-    line("file reads", fmt::format("{} of {}", counted(number(reads.at("count")), "read", "reads"),
-                                   human_bytes(number(reads.at("bytes")))));
-  }
-  print_times(file.at("seconds"));
-  line("memory", fmt::format("windows {}, kept {}; peak of the processes {} in all, {} the largest",
-                             human_bytes(number(memory.at("windows_bytes"))),
-                             human_bytes(number(memory.at("segments_bytes"))),
-                             human_bytes(number(memory.at("peak_sum_bytes"))),
-                             human_bytes(number(memory.at("peak_max_bytes")))));
-  line("aggregators", list_of(file.at("aggregators")));
-  for (const json& note : file.at("notes")) line("note", text_of(note));
-}
-
-void print_head(const json& document) {
-  fmt::print("{}\n", printable(text_of(document.at("command"))));
-  line("begun", fmt::format("on {}, {}, by Forebay {}", text_of(document.at("host")),
-                            text_of(document.at("date")), text_of(document.at("forebay"))));
-  const json& totals = document.at("totals");
-  if (number(totals.at("files")) < 2) return;
-  const auto all = [&](const char* key) { return number(totals.at(key)); };
-  line("in all",
-       fmt::format("{}, opened {} times{}", counted(all("files"), "file", "files"), human_count(all("opens")),
-                   all("stock_opens") > 0
-                       ? fmt::format(", {} of them on the stock driver", human_count(all("stock_opens")))
-                       : ""));
-  line("  put", fmt::format("{} in {}; the libraries {} of their own; by stock drivers {}",
-                            human_bytes(all("bytes")), counted(all("pieces"), "piece", "pieces"),
-                            human_bytes(all("library_bytes")), human_bytes(all("stock_bytes"))));
-  line("  written", fmt::format("{} in {}", human_bytes(all("file_write_bytes")),
-                                counted(all("file_writes"), "write", "writes")));
-  if (all("got_bytes") > 0) {
-    line("  got",
-         fmt::format("{}; read {} in {}", human_bytes(all("got_bytes")), human_bytes(all("file_read_bytes")),
-                     counted(all("file_reads"), "read", "reads")));
-  }
+  if (!options.html.empty()) return write_page(options, document);
+  if (options.csv)
+    fmt::print("{}", as_csv(document));
+  else if (options.json)
+    fmt::print("{}\n", forebay::text_of(nlohmann::ordered_json::parse(text)));
+  else
+    print_as_text(document);
+  return {};
 }
 
 }  // namespace
 
-int print_report(const std::string& path, bool as_json) {
-  if (std::error_code error; std::filesystem::is_directory(path, error)) {
-    complain("cannot read " + path + ": it is a folder");
-    return exit_failed;
-  }
-  const SharedLock lock(path);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    complain("cannot read " + path + ": " + std::strerror(errno));
-    return exit_failed;
-  }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) {
-    complain("cannot read " + path);
-    return exit_failed;
-  }
+int print_report(const ReportOptions& options) {
+  const std::string name = options.file == "-" ? "stdin" : options.file;
   try {
-    const json document = json::parse(text, nullptr, false);
-    if (document.is_discarded()) {
-      complain(path + " is not a report of Forebay: it is not JSON");
-      return exit_failed;
-    }
-    if (!document.is_object() || !document.contains("schema") || !document.contains("files")) {
-      complain(path + " is not a report of Forebay: it is other JSON");
-      return exit_failed;
-    }
-    if (document.at("schema") != schema_version) {
-      complain(path + " has another layout (schema " + document.at("schema").dump() +
-               ") than this version of Forebay reads");
-      return exit_failed;
-    }
-    const json& files = document.at("files");
-    if (as_json) {
-      fmt::print("{}\n", forebay::text_of(nlohmann::ordered_json::parse(text)));
-      return 0;
-    }
-    if (files.empty())
-      fmt::print(
-          "No file was written through Forebay, or the program ended before it closed one. `forebay run "
-          "--verbose PROGRAM` tells which driver each library runs on, "
-          "`forebay doctor` whether Forebay works here.\n");
-    if (!files.empty()) print_head(document);
-    for (const json& file : files) {
-      fmt::print("\n");
-      print_file(file);
-    }
+    const Status status = show(options);
+    if (!status.ok()) complain(status.message());
+    return status.ok() ? 0
+           : status.code() == Code::bad_argument && !options.html.empty() &&
+                   same_file(options.file, options.html)
+               ? exit_usage
+               : exit_failed;
   } catch (const std::exception& error) {
-    complain(path + " is not a report of Forebay: " + error.what());
+    complain((options.compare.empty() ? name + " is not a report" : "these are not reports") +
+             std::string(" of Forebay: ") + error.what());
     return exit_failed;
   }
-  return 0;
 }
 
 }  // namespace forebay::tools

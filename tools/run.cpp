@@ -24,6 +24,7 @@
 #include "message.hpp"
 #include "program_check.hpp"
 #include "report/report.hpp"
+#include "report/trace_file.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -161,12 +162,15 @@ int run(const RunOptions& options) {
   // The program may change its folder before it closes a file.
   const std::string stats =
       absolute(options.stats.empty() ? from_environment("FOREBAY_STATS") : options.stats);
-  if (first && !options.stats.empty()) {
+  const std::string trace =
+      absolute(options.trace.empty() ? from_environment("FOREBAY_TRACE") : options.trace);
+  if (first) {
     std::string command;
     for (const std::string& word : options.program) join(command, word, ' ');
-    if (const Status status = start_report(stats, command); !status.ok()) {
+    if (const Status status = options.stats.empty() ? Status{} : start_report(stats, command); !status.ok())
       return give_up(exit_usage, "--stats: " + status.message());
-    }
+    if (const Status status = options.trace.empty() ? Status{} : start_trace(trace, command); !status.ok())
+      return give_up(exit_usage, "--trace: " + status.message());
   }
   if (first) {
     for (const std::string& remark : remarks) complain(remark);
@@ -182,6 +186,7 @@ int run(const RunOptions& options) {
   }
   set("FOREBAY_HINTS", hints);
   set("FOREBAY_STATS", stats);
+  set("FOREBAY_TRACE", trace);
   set("FOREBAY_LIBDIR", installation.library_path());
   if (options.verbose) set("FOREBAY_VERBOSE", "1");
   set_plugin_path(installation);
@@ -195,7 +200,8 @@ int run(const RunOptions& options) {
                       "when the program is killed"));
   }
   if (options.verbose && first) {
-    for (const char* name : {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS"}) {
+    for (const char* name :
+         {"LD_PRELOAD", "FOREBAY_LIBDIR", "FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_TRACE"}) {
       if (const std::string value = from_environment(name); !value.empty())
         complain(std::string(name) + "=" + value);
     }

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+
+#include "base/trace.hpp"
 
 namespace forebay {
 
@@ -23,6 +26,7 @@ struct Counters {
   std::array<std::int64_t, 16> broken_causes{};
   std::array<double, static_cast<int>(Stage::count)> seconds{};
   std::int64_t aggregator = 0;  ///< 1 if this rank owned file domains in any flush
+  Trace* trace = nullptr;       ///< this process's timeline of the file; null: none is wanted
 
   /// Counts one read of the file.
   void count_read(std::int64_t length) {
@@ -41,21 +45,93 @@ struct Counters {
   }
 };
 
-/// Adds the time of its scope to one stage.
+/// What a stage moves, so far: pieces, writes, reads or messages, and their bytes.
+struct Moved {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+inline Moved moved_by(Stage stage, const Counters& c) {
+  switch (stage) {
+    case Stage::walk:
+    case Stage::pool:
+    case Stage::scatter:
+      return {c.pieces, c.bytes};
+    case Stage::exchange:
+      return {c.messages, c.message_bytes};
+    case Stage::write:
+      return {c.writes, c.written_bytes};
+    case Stage::read:
+      return {c.reads, c.read_bytes};
+    case Stage::pick:
+      return {c.get_pieces, c.get_bytes};
+    default:
+      return {};
+  }
+}
+
+/// Adds the time of its scope to one stage, without that of timers within it: a second belongs to one stage,
+/// and the stages' sum is time that has passed.
 class StageTimer {
  public:
   StageTimer(Counters& counters, Stage stage)
-      : seconds_(counters.seconds[static_cast<std::size_t>(stage)]),
-        begin_(std::chrono::steady_clock::now()) {}
+      : counters_(counters), stage_(stage), before_(std::exchange(within, 0.0)), begin_(Clock::now()) {
+    if (counters.trace != nullptr) [[unlikely]]
+      moved_ = moved_by(stage, counters);
+  }
   ~StageTimer() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const Clock::time_point end = Clock::now();
+    const double passed = std::chrono::duration<double>(end - begin_).count();
+    counters_.seconds[static_cast<std::size_t>(stage_)] += passed - within;
+    within = before_ + passed;
+    if (counters_.trace != nullptr) [[unlikely]]
+      add_to_trace(end);
   }
   StageTimer(const StageTimer&) = delete;
   StageTimer& operator=(const StageTimer&) = delete;
 
  private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begin_;
+  using Clock = std::chrono::steady_clock;
+
+  void add_to_trace(Clock::time_point end) const noexcept {
+    const auto nanoseconds = [](Clock::time_point time) {
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+    };
+    const Moved now = moved_by(stage_, counters_);
+    const bool moves = stage_ != Stage::node_wait && stage_ != Stage::agree;
+    counters_.trace->add(static_cast<Span>(stage_), nanoseconds(begin_), nanoseconds(end),
+                         moves ? now.count - moved_.count : -1, moves ? now.bytes - moved_.bytes : -1);
+  }
+
+  // Of timers that have ended within the innermost one of this thread that has not. Not looked up by a call.
+  __attribute__((tls_model("initial-exec"))) static inline constinit thread_local double within = 0;
+
+  Counters& counters_;
+  Stage stage_;
+  double before_;
+  Clock::time_point begin_;
+  Moved moved_;
+};
+
+/// The time of its scope in the timeline, where one is wanted.
+class TraceSpan {
+ public:
+  TraceSpan(const Counters& counters, Span span, std::int64_t number = -1)
+      : trace_(counters.trace), span_(span), number_(number) {
+    if (trace_ != nullptr) [[unlikely]]
+      begin_ = Trace::now();
+  }
+  ~TraceSpan() {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->add(span_, begin_, Trace::now(), number_);
+  }
+  TraceSpan(const TraceSpan&) = delete;
+  TraceSpan& operator=(const TraceSpan&) = delete;
+
+ private:
+  Trace* trace_;
+  Span span_;
+  std::int64_t number_;
+  std::int64_t begin_ = 0;
 };
 
 }  // namespace forebay

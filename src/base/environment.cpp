@@ -14,9 +14,9 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view known[] = {"FOREBAY_HINTS",  "FOREBAY_CONFIG",  "FOREBAY_STATS",
-                                      "FOREBAY_ENABLE", "FOREBAY_VERBOSE", "FOREBAY_LIBDIR",
-                                      "FOREBAY_DROPIN", "FOREBAY_KEEPER",  "FOREBAY_KEEPER_PROGRAM"};
+constexpr std::string_view known[] = {
+    "FOREBAY_HINTS",  "FOREBAY_CONFIG", "FOREBAY_STATS",  "FOREBAY_ENABLE",         "FOREBAY_VERBOSE",
+    "FOREBAY_LIBDIR", "FOREBAY_DROPIN", "FOREBAY_KEEPER", "FOREBAY_KEEPER_PROGRAM", "FOREBAY_TRACE"};
 // Of a checkout's build; not far enough from others.
 constexpr std::string_view of_the_checkout = "FOREBAY_STACK";
 

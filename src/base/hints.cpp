@@ -405,6 +405,8 @@ Status apply_environment(Settings& settings) {
   }
   if (const char* stats = std::getenv("FOREBAY_STATS"); stats != nullptr && *stats != '\0')
     settings.stats = stats;
+  if (const char* trace = std::getenv("FOREBAY_TRACE"); trace != nullptr && *trace != '\0')
+    settings.trace = trace;
   return {};
 }
 

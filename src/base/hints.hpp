@@ -38,7 +38,7 @@ Status parse_hints(Settings& settings, std::string_view text, Origin origin);
 /// How a hint says it.
 std::string_view word_of(StorageKind kind);
 
-/// Applies the FOREBAY_HINTS and FOREBAY_STATS environment variables.
+/// Applies the environment variables FOREBAY_HINTS, FOREBAY_ENABLE, FOREBAY_STATS and FOREBAY_TRACE.
 Status apply_environment(Settings& settings);
 
 /// The settings as "k=v;k=v" of all that differ from the default; parse_hints of it gives the settings back.

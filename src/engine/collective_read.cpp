@@ -78,14 +78,10 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
   agreed.sum(bytes);
   const auto read_early = [&]() noexcept { mine.update(read_directly(file, direct)); };
   std::optional<WindowUse> use(std::in_place, file);
-  if (nobody_writes) {
-    double& reading = file.counters.seconds[static_cast<std::size_t>(Stage::read)];
-    const double before = reading;
+  if (nobody_writes)
     use->agree(agreed, std::cref(read_early));
-    file.counters.seconds[static_cast<std::size_t>(Stage::agree)] -= reading - before;
-  } else {
+  else
     use->agree(agreed);
-  }
   if (nobody_writes && agreed[begin] == kNoOffset && agreed[well]) return mine;
   if (agreed[kept] != 0) {
     use.reset();  // a flush has a use of its own

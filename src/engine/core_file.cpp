@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "engine/file_context.hpp"
 #include "engine/keep_nothing.hpp"
 #include "engine/report_at_close.hpp"
+#include "engine/timeline.hpp"
 #include "ranks/agreement.hpp"
 
 namespace forebay {
@@ -45,6 +47,7 @@ CoreFile::~CoreFile() {
 Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> agree_max, When when) {
   FileContext& f = *file_;
   const CollectiveCall call(about("collective write"));
+  const TraceSpan span(f.counters, Span::collective_write);
   if (agree_max.size() > Agreement::kMostMaxima) return {Code::internal, "too many values to agree on"};
   ++f.counters.collective_flushes;
   std::vector<Put> live;
@@ -69,7 +72,7 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
 
 Status CoreFile::write(std::span<const Put> puts, When when) {
   FileContext& f = *file_;
-  const StageTimer timer(f.counters, Stage::write);
+  const StageTimer timer(f.counters, keeper_->commits() ? Stage::pool : Stage::write);
   ++f.counters.independent_writes;
   f.counters.requests += static_cast<std::int64_t>(puts.size());
   if (f.settings.storage == StorageKind::null) {
@@ -88,6 +91,7 @@ Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t le
 
 Status CoreFile::read_all(std::span<const Get> gets) {
   const CollectiveCall call(about("collective read"));
+  const TraceSpan span(file_->counters, Span::collective_read);
   ++file_->counters.collective_reads;
   file_->counters.gets += static_cast<std::int64_t>(gets.size());
   return collective_read(*file_, *keeper_, gets);
@@ -112,6 +116,7 @@ void CoreFile::barrier_around_read() {
 
 Status CoreFile::flush() {
   const CollectiveCall call(about("flush"));
+  const TraceSpan span(file_->counters, Span::flush);
   return keeper_->flush();
 }
 
@@ -195,6 +200,7 @@ void CoreFile::defer(Status failure) {
 
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
+  const TraceSpan span(file_->counters, Span::sync);
   const bool waits = keeper_->flush_waits();
   const Status flushed = flush();
   if (!waits) file_->barrier();
@@ -208,6 +214,7 @@ Status CoreFile::sync() {
 Status CoreFile::close(std::int64_t* least) {
   FileContext& s = *file_;
   const CollectiveCall call(about("close"));
+  std::optional<TraceSpan> span(std::in_place, s.counters, Span::close);
   Status status = std::move(s.deferred);
   s.deferred = {};
   status.update(flush());
@@ -233,6 +240,10 @@ Status CoreFile::close(std::int64_t* least) {
     Status closed = s.file.close_handle();
     if (s.settings.storage == StorageKind::mpiio) closed = agree_outcome(*s.comm, closed);
     status.update(std::move(closed));
+  }
+  span.reset();
+  if (!s.settings.trace.empty()) {
+    if (const Status traced = trace_at_close(s); !traced.ok()) warn_once(traced.message());
   }
   if (!s.settings.stats.empty()) {
     if (const Status reported = report_at_close(s); !reported.ok()) warn_once(reported.message());

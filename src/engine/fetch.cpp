@@ -213,6 +213,7 @@ std::int64_t FetchRun::next() const {
 }
 
 bool FetchRun::step() {
+  const TraceSpan span(f_.counters, Span::round, base_ / f_.domains.round_bytes());
   return whole_ ? step_whole() : step_marked();
 }
 

@@ -16,6 +16,7 @@
 #include "engine/open_again.hpp"
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
+#include "engine/timeline.hpp"
 #include "layout/file_domains.hpp"
 #include "ranks/agreement.hpp"
 #include "ranks/collective_call.hpp"
@@ -40,7 +41,8 @@ struct FileContext {
   Storage* storage = nullptr;  ///< the file's, while it is open
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   Counters counters;
-  std::string reported_path;  ///< rank 0, where a report is asked for
+  std::string reported_path;  ///< rank 0, where a report or a timeline is asked for
+  std::unique_ptr<Timeline> timeline;
   Bypass bypass;
   std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
   Guess guess;

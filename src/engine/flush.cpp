@@ -230,6 +230,7 @@ Status FlushRun::run_guessed(std::int64_t base, Extent hull) {
 }
 
 bool FlushRun::step() {
+  const TraceSpan span(f_.counters, Span::round, base_ / f_.domains.round_bytes());
   if (guessed_ && f_.nodes == 1) {
     write_guessed();
     return false;

@@ -237,6 +237,7 @@ Status KeepByNode::take_long_runs(std::vector<Put>& puts, Status mine) {
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   if (when == When::before_return || paused_ || !keeps() || f.twice()) {
+    const StageTimer timer(f.counters, Stage::write);
     if (locks_) return write_locked(puts);
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
@@ -253,6 +254,7 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
   const std::int64_t stripe = f.layout.stripe_bytes();
   Status status;
   if (f.settings.bypass_bytes > 0) {
+    const StageTimer timer(f.counters, Stage::write);
     status = f.bypass.take_out(rest, f.settings.bypass_bytes, stripe, *f.storage, f.counters,
                                [&](const Put& put) { segments_.discard(*put.cursor); });
     segments_.end_bypass();
@@ -261,6 +263,7 @@ Status KeepByNode::write(std::span<const Put> puts, When when) {
   for (const Put& put : rest) {
     if (!status.ok()) break;
     if (f.file.local() && Bypass::long_on_average(*put.cursor, least_long)) {
+      const StageTimer timer(f.counters, Stage::write);
       segments_.discard(*put.cursor);
       status = f.bypass.write_past(put, stripe, *f.storage, f.counters);
       segments_.end_bypass();

@@ -90,6 +90,7 @@ void KeepByRank::clear_pool() {
 // Independent: what the pool holds goes to the file.
 Status KeepByRank::write_pool() {
   if (pool_.empty()) return {};
+  const StageTimer timer(file_.counters, Stage::write);
   Status status;
   const Section section;
   const InUse in_use(*this);
@@ -265,7 +266,9 @@ Status KeepByRank::write(std::span<const Put> puts, When when) {
   }
   if (keep_independent(puts)) return {};
   if (Status status = write_pool(); !status.ok()) return status;
-  return keep_independent(puts) ? Status{} : file_.write_now(puts);
+  if (keep_independent(puts)) return {};
+  const StageTimer timer(file_.counters, Stage::write);
+  return file_.write_now(puts);
 }
 
 bool KeepByRank::keep_independent(std::span<const Put> puts) {

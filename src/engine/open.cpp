@@ -20,6 +20,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   s.options.opener = nullptr;  // the caller's
   s.options.opened = nullptr;
   s.settings = options.settings;
+  const std::int64_t began = Trace::now();
   const CollectiveCall call({"open", options.path, &ranks, false, s.settings.patience_seconds});
   const bool writable = options.mode.writes;
   s.readable = options.mode.reads;
@@ -68,8 +69,9 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
     (void)s.file.close();
     return status;
   }
-  if (!s.settings.stats.empty() && s.comm->rank() == 0)
+  if (!(s.settings.stats.empty() && s.settings.trace.empty()) && s.comm->rank() == 0)
     s.reported_path = reported_path(options.path, s.file.descriptor());
+  if (!s.settings.trace.empty()) begin_timeline(s, began);
   s.seat.let_go();
   out = std::move(file);
   return {};

@@ -73,7 +73,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   const bool first = ranks.rank() == 0;
   constexpr std::size_t most_least = 16;
   assert(least.size() <= most_least);
-  std::array<std::int64_t, 2 + most_least + agreed_settings + 2> values{};
+  std::array<std::int64_t, 2 + most_least + agreed_settings + 3> values{};
   std::size_t n = 0;
   // One reduction to the least, to which rank 0 alone gives settings.
   const auto add = [&](std::int64_t value) { values[n++] = value; };
@@ -83,6 +83,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   const std::size_t begin = n;
   for_each_agreed(settings, add);
   add(settings.stats.empty() ? 0 : 1);
+  add(settings.trace.empty() ? 0 : 1);
   add(keeper_is_expected(settings.keeper) ? 1 : 0);
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
   if (!ranks.reduce({values.data(), n}, Communicator::Op::minimum))
@@ -92,10 +93,12 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   for (std::int64_t& value : least) value = values[n++];
   if (values[0] == 0) return spread_failure(ranks, mine);
   for_each_agreed(settings, [&](std::int64_t& number) { number = values[n++]; });
-  const bool gathers = values[n++] != 0;
-  if (!gathers) settings.stats.clear();
   // Only rank 0 writes; the others must know that it gathers.
-  if (gathers && settings.stats.empty()) settings.stats = "-";
+  for (std::string* const path : {&settings.stats, &settings.trace}) {
+    const bool gathers = values[n++] != 0;
+    if (!gathers) path->clear();
+    if (gathers && path->empty()) *path = "-";
+  }
   settings.has_keeper = values[n] != 0;
   settings.was_automatic = settings.mode == Mode::automatic;
   if (settings.was_automatic && !settings.has_keeper) settings.mode = settings.without_keeper;

@@ -42,6 +42,14 @@ struct StageSeconds {
 
 constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::count);
 
+/// Time by rank: of each group of neighbouring ranks its slowest one's, in all stages and in those that write
+/// or read the file.
+struct RankSeconds {
+  double all = 0;
+  double file = 0;
+};
+constexpr std::size_t most_rank_groups = 32;
+
 /// All that happened to one file, from one open to its close or over several.
 struct FileReport {
   FileFacts facts;
@@ -58,6 +66,8 @@ struct FileReport {
   std::vector<std::int64_t> aggregators;  ///< ranks of the file's communicator that owned file domains
   Counters total;  ///< summed; rounds and collective_flushes, in which all ranks take part, are the largest
   std::array<StageSeconds, stage_count> seconds{};
+  std::int64_t ranks_a_group = 0;  ///< 0: there are none, as of an open that was left to stock
+  std::vector<RankSeconds> by_rank;
   std::int64_t peak_sum_bytes = 0;
   std::int64_t peak_max_bytes = 0;
   std::vector<std::string> notes;

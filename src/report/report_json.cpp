@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <string>
 
 #include "base/hints.hpp"
@@ -56,6 +57,23 @@ Json causes_of(const Counters& c) {
   return causes;
 }
 
+Json by_rank_of(const FileReport& report) {
+  // Microseconds are enough, and short.
+  const auto rounded = [](double seconds) { return std::round(seconds * 1e6) / 1e6; };
+  Json all = Json::array(), file = Json::array();
+  for (const RankSeconds& seconds : report.by_rank) {
+    all.push_back(rounded(seconds.all));
+    file.push_back(rounded(seconds.file));
+  }
+  return {{"ranks_a_group", report.ranks_a_group}, {"all", std::move(all)}, {"file", std::move(file)}};
+}
+
+void read_by_rank(const Json& json, FileReport& report) {
+  report.ranks_a_group = json.at("ranks_a_group");
+  const Json& all = json.at("all");
+  for (std::size_t i = 0; i < all.size(); ++i) report.by_rank.push_back({all[i], json.at("file").at(i)});
+}
+
 Json strings(const std::vector<std::string>& texts) {
   Json list = Json::array();
   for (const std::string& text : texts) list.push_back(as_utf8(text));
@@ -68,6 +86,7 @@ Json to_json(const FileReport& report) {
   const FileFacts& facts = report.facts;
   Settings settings = facts.settings;
   settings.stats.clear();  // the reader knows where the report is
+  settings.trace.clear();
   Json json{
       {"path", as_utf8(facts.path)},
       {"driver", facts.driver},
@@ -102,6 +121,7 @@ Json to_json(const FileReport& report) {
   for (std::size_t i = 0; i < stage_count; ++i) {
     seconds[stages[i]] = {{"max", report.seconds[i].max}, {"mean", report.seconds[i].mean}};
   }
+  json["seconds_by_rank"] = by_rank_of(report);
   json["memory"]["peak_sum_bytes"] = report.peak_sum_bytes;
   json["memory"]["peak_max_bytes"] = report.peak_max_bytes;
   json["aggregators"] = report.aggregators;
@@ -147,6 +167,7 @@ FileReport from_json(const Json& json) {
     const Json& stage = json.at("seconds").at(stages[i]);
     report.seconds[i] = {stage.at("max"), stage.at("mean")};
   }
+  if (json.contains("seconds_by_rank")) read_by_rank(json["seconds_by_rank"], report);
   report.peak_sum_bytes = number(json, "/memory/peak_sum_bytes");
   report.peak_max_bytes = number(json, "/memory/peak_max_bytes");
   report.notes = json.at("notes").get<std::vector<std::string>>();

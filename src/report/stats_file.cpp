@@ -1,11 +1,7 @@
 // The JSON document of reports, and how several programs add to one.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -13,106 +9,13 @@
 #include <string>
 
 #include "report/document.hpp"
+#include "report/locked_file.hpp"
 #include "report/report.hpp"
 
 namespace forebay {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { reset(-1); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset(int fd) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_;
-};
-
-Status read_all(int fd, std::string& text, const std::string& path) {
-  char buffer[65536];
-  for (;;) {
-    const ssize_t got = ::read(fd, buffer, sizeof buffer);
-    if (got == 0) return {};
-    if (got < 0 && errno != EINTR) return from_errno(errno, "cannot read " + path);
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  }
-}
-
-Status write_all(int fd, std::size_t offset, const std::string& text, const std::string& path) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t put =
-        ::pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(offset + done));
-    if (put < 0 && errno != EINTR) return from_errno(errno, "cannot write " + path);
-    if (put > 0) done += static_cast<std::size_t>(put);
-  }
-  return {};
-}
-
-// The file that a symbolic link names is replaced, not the link.
-std::string resolved(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result = real;
-  std::free(real);
-  return result;
-}
-
-// Opens and locks the document. Whoever held the lock before may have put another file in its place: then the
-// lock is on a file that nobody sees any more.
-Status open_locked(const std::string& path, Descriptor& lock) {
-  for (;;) {
-    lock.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (lock.get() < 0) return from_errno(errno, "cannot open the report file " + path);
-    struct stat mine{};
-    if (::fstat(lock.get(), &mine) != 0) return from_errno(errno, "cannot look at the report file " + path);
-    if (!S_ISREG(mine.st_mode))
-      return {Code::bad_argument, "the report file " + path + " is not a regular file"};
-    while (::flock(lock.get(), LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      // Lustre without its flock option, for one: one writer at a time is by far the usual case.
-      if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return {};
-      return from_errno(errno, "cannot lock the report file " + path);
-    }
-    struct stat now{};
-    if (::stat(path.c_str(), &now) == 0 && now.st_ino == mine.st_ino && now.st_dev == mine.st_dev) return {};
-  }
-}
-
-// A reader sees the old document or the new one, also where it does not lock.
-Status replace(const std::string& path, const std::string& text, int old_fd) {
-  std::string temporary = path + ".XXXXXX";
-  const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (fd.get() < 0) return from_errno(errno, "cannot write beside the report file " + path);
-  struct stat old{};
-  if (::fstat(old_fd, &old) == 0) (void)!::fchmod(fd.get(), old.st_mode & 0777);
-  Status status = write_all(fd.get(), 0, text, temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = from_errno(errno, "cannot replace the report file " + path);
-  }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
-}
-
-/// A part of the document; short where that ends before.
-std::string read_part(int fd, std::size_t begin, std::size_t length) {
-  std::string part(length, '\0');
-  std::size_t done = 0;
-  while (done < length) {
-    const ssize_t got = ::pread(fd, part.data() + done, length - done, static_cast<off_t>(begin + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  part.resize(done);
-  return part;
-}
+constexpr const char* what = "report file";
 
 /// What this process knows of the slots of the document that it last wrote to. They keep their places for as
 /// long as the document is the same file; what others have added since is read once.
@@ -225,7 +128,7 @@ Status with_document(const std::string& stats_path, Body body) {
   try {
     const std::string path = resolved(stats_path);
     Descriptor lock(-1);
-    if (Status status = open_locked(path, lock); !status.ok()) return status;
+    if (Status status = open_locked(path, what, lock); !status.ok()) return status;
     return body(path, lock.get());
   } catch (const std::exception& error) {
     return {Code::internal, "cannot write the report to " + stats_path + ": " + error.what()};
@@ -240,7 +143,7 @@ Status append_report(const std::string& stats_path, const FileReport& report) {
     Document document;
     if (Status status = read_document(path, fd, document); !status.ok()) return status;
     add_to_document(document, report);
-    return replace(path, format_document(document), fd);
+    return replace(path, what, format_document(document), fd);
   });
 }
 
@@ -249,7 +152,7 @@ Status start_report(const std::string& stats_path, const std::string& command) {
     std::string text;
     if (Status status = read_all(fd, text, path); !status.ok()) return status;
     if (!text.empty() && !is_any_document(text)) return something_else(path);
-    return replace(path, format_document(begin_document(command)), fd);
+    return replace(path, what, format_document(begin_document(command)), fd);
   });
 }
 

@@ -21,7 +21,7 @@ constexpr std::array fields{
 };
 static_assert(sizeof(Counters) == fields.size() * sizeof(std::int64_t) + sizeof(Counters::write_sizes) +
                                       sizeof(Counters::broken_causes) + sizeof(Counters::seconds) +
-                                      sizeof(Counters::aggregator),
+                                      sizeof(Counters::aggregator) + sizeof(Counters::trace),
               "a member of Counters that is not in counters.def: sums and reports have to know of it");
 
 void add(std::int64_t& total, std::int64_t value, Sum sum) {
@@ -47,6 +47,26 @@ std::string now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
+RankSeconds seconds_of(const Counters& c) {
+  RankSeconds seconds;
+  for (const double stage : c.seconds) seconds.all += stage;
+  for (const Stage stage : {Stage::write, Stage::read})
+    seconds.file += c.seconds[static_cast<std::size_t>(stage)];
+  return seconds;
+}
+
+void add_by_rank(FileReport& report, const FileReport& later) {
+  if (report.by_rank.size() != later.by_rank.size() || report.ranks_a_group != later.ranks_a_group) {
+    // Other ranks than before.
+    report.by_rank.assign(later.by_rank.size(), {});
+    report.ranks_a_group = later.ranks_a_group;
+  }
+  for (std::size_t i = 0; i < report.by_rank.size(); ++i) {
+    report.by_rank[i].all += later.by_rank[i].all;
+    report.by_rank[i].file += later.by_rank[i].file;
+  }
+}
+
 FileReport begun(const FileFacts& facts) {
   FileReport report;
   report.facts = facts;
@@ -65,6 +85,8 @@ std::span<const CounterField> counter_fields() {
 FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) {
   FileReport report = begun(facts);
   report.ranks = static_cast<std::int64_t>(shares.size());
+  const std::size_t group = (shares.size() + most_rank_groups - 1) / most_rank_groups;
+  report.ranks_a_group = static_cast<std::int64_t>(group);
   std::map<std::int64_t, std::int64_t> ranks_of_node;
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     const RankShare& share = shares[rank];
@@ -78,6 +100,10 @@ FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares) 
       report.seconds[stage].max = std::max(report.seconds[stage].max, seconds);
       report.seconds[stage].mean += seconds / static_cast<double>(shares.size());
     }
+    const RankSeconds mine = seconds_of(share.counters);
+    if (rank % group == 0) report.by_rank.emplace_back();
+    RankSeconds& slowest = report.by_rank.back();
+    slowest = {std::max(slowest.all, mine.all), std::max(slowest.file, mine.file)};
   }
   report.nodes = static_cast<std::int64_t>(ranks_of_node.size());
   for (const auto& [node, ranks] : ranks_of_node) {
@@ -115,6 +141,7 @@ void fold(FileReport& report, const FileReport& later) {
     report.nodes = later.nodes;
     report.least_ranks_per_node = later.least_ranks_per_node;
     report.most_ranks_per_node = later.most_ranks_per_node;
+    if (!later.by_rank.empty()) add_by_rank(report, later);
   }
   report.program = later.program;
   report.host = later.host;

@@ -96,6 +96,7 @@ bool SegmentWriter::fill_holes(int segment, Extent part, int runs) {
 
 Status SegmentWriter::write(int segment) {
   if (bytes_.dirty(segment) == 0) return {};
+  const StageTimer timer(*counters_, Stage::write);
   const std::int64_t origin = area_.range_of(segment).begin;
   // Of what is full no other node keeps anything.
   const bool full = bytes_.full(segment);

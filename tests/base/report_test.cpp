@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -130,6 +131,52 @@ TEST(Summary, NodesMayDifferInRanks) {
   const FileReport report = summarize(facts(), list);
   EXPECT_EQ(report.least_ranks_per_node, 1);
   EXPECT_EQ(report.most_ranks_per_node, 4);
+}
+
+TEST(Summary, TimeByRankIsInGroups) {
+  std::vector<RankShare> list = shares(70, 7);
+  for (RankShare& share : list) share.counters.seconds[static_cast<std::size_t>(Stage::write)] = 0.5;
+  FileReport report = summarize(facts(), list);
+  EXPECT_EQ(report.ranks_a_group, 3);
+  ASSERT_EQ(report.by_rank.size(), 24U) << "the last group is one rank";
+  EXPECT_DOUBLE_EQ(report.by_rank[0].all, 2.5);
+  EXPECT_DOUBLE_EQ(report.by_rank[23].all, 69.5);
+  EXPECT_DOUBLE_EQ(report.by_rank[23].file, 0.5);
+  fold(report, summarize(facts(), list));
+  EXPECT_DOUBLE_EQ(report.by_rank[23].all, 139);
+  fold(report, summarize(facts(), shares(2, 1)));
+  ASSERT_EQ(report.by_rank.size(), 2U) << "other ranks than before";
+  EXPECT_DOUBLE_EQ(report.by_rank[1].all, 1);
+  fold(report, left_to_stock("/data/history.nc", "pnetcdf", "why", 2, 0, 0));
+  EXPECT_EQ(report.by_rank.size(), 2U);
+}
+
+TEST(StageTimers, ASecondCountsOnce) {
+  const auto spin = [] {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  };
+  Counters outer, other;
+  {
+    const StageTimer pool(outer, Stage::pool);
+    spin();
+    {
+      const StageTimer write(outer, Stage::write);
+      spin();
+      const StageTimer read(other, Stage::read);  // another file's
+      spin();
+    }
+    spin();
+  }
+  const auto seconds = [](const Counters& c, Stage stage) {
+    return c.seconds[static_cast<std::size_t>(stage)];
+  };
+  EXPECT_GE(seconds(outer, Stage::pool), 0.04);
+  EXPECT_LT(seconds(outer, Stage::pool), 0.06) << "without the 40 ms within";
+  EXPECT_GE(seconds(outer, Stage::write), 0.02);
+  EXPECT_LT(seconds(outer, Stage::write), 0.04);
+  EXPECT_GE(seconds(other, Stage::read), 0.02);
 }
 
 TEST(Notes, OneRankANode) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "announce.hpp"
+#include "command.hpp"
 #include "forebay/version.h"
 #include "human.hpp"
 #include "program_check.hpp"
@@ -29,42 +30,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-using Variables = std::map<std::string, std::string>;
-
-Outcome forebay_with(Variables more, std::vector<std::string> arguments) {
-  auto environment = current_environment();
-  for (const char* name : {"FOREBAY_HINTS", "FOREBAY_STATS", "FOREBAY_ENABLE", "FOREBAY_LIBDIR",
-                           "FOREBAY_DROPIN", "LD_PRELOAD", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) {
-    environment.erase(name);
-  }
-  for (auto& [name, value] : more) environment[name] = value;
-  arguments.insert(arguments.begin(), FOREBAY);
-  return run_program(arguments, environment, std::chrono::seconds(60));
-}
-
-Outcome forebay_command(std::vector<std::string> arguments) {
-  return forebay_with({}, std::move(arguments));
-}
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class InFolder : public testing::Test {
- protected:
-  InFolder() {
-    std::string name = fs::temp_directory_path() / "forebay-command-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~InFolder() override {
-    chmod(folder_.c_str(), 0700);
-    fs::remove_all(folder_);
-  }
-  std::string operator/(const std::string& name) const { return folder_ + "/" + name; }
-  std::string folder_;
-};
 
 using RunCommand = InFolder;
 using ReportCommand = InFolder;

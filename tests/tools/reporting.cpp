@@ -1,7 +1,8 @@
 // A parallel program that writes and reads in ways that reports must tell apart, one a file; then rank 0
 // checks its own report, where one was asked for.
 //
-// usage: reporting CASE REPORT. CASE: "served" (by Forebay), or "stock" (neither library by it).
+// usage: reporting CASE REPORT [TIMELINE NODES]. CASE: "served" (by Forebay), or "stock" (neither library by
+// it).
 #include <hdf5.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "../base/schema.hpp"
+#include "trace_events.hpp"
 
 namespace {
 
@@ -191,6 +193,31 @@ void check(const std::string& which, const std::string& path) {
     check_stock(report);
 }
 
+/// Against the report, which counts the same.
+void check_timeline(const std::string& path, int nodes, const json& report) {
+  std::ifstream stream(path);
+  const json timeline = json::parse(stream, nullptr, false);
+  CHECK(timeline.is_object());
+  const forebay::test::TimelineFacts facts = forebay::test::look_at_timeline(timeline);
+  for (const std::string& failure : facts.failures) {
+    std::fprintf(stderr, "%s\n", failure.c_str());
+    ++failures;
+  }
+  CHECK(facts.nodes.size() == static_cast<std::size_t>(nodes));
+  CHECK(facts.threads.size() == static_cast<std::size_t>(ranks));
+  CHECK(facts.about.size() == 3);
+  CHECK(facts.dropped == 0);
+  for (const char* name : {"collective write", "close", "open", "write file", "meet"})
+    CHECK(facts.spans.count(name) == 1);
+  CHECK(facts.spans.count("open") == 1 && facts.spans.at("open") == 4 * ranks);
+  for (const json& file : report["files"]) {
+    const auto written = facts.written.find(file["path"]);
+    // What a span within another one wrote is in both.
+    CHECK((written == facts.written.end() ? 0 : written->second) >=
+          file["file_writes"]["bytes"].get<std::int64_t>());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -203,6 +230,10 @@ int main(int argc, char** argv) {
   open_again("data.h5");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0 && argc > 2) check(argv[1], argv[2]);
+  if (rank == 0 && argc > 4) {
+    std::ifstream stream(argv[2]);
+    check_timeline(argv[3], std::atoi(argv[4]), json::parse(stream, nullptr, false));
+  }
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return failures != 0;
