@@ -1,4 +1,5 @@
-// Fields of a structured grid in C++: a slab of rows a rank, and cells chosen by number. Usage: file_fields FILE
+// Fields of a structured grid in C++: a slab of rows a rank, and cells chosen by number. Usage: file_fields
+// FILE
 #include <forebay/file.hpp>
 
 #include <cstdint>

@@ -33,11 +33,19 @@ int main(int argc, char** argv) {
   check(forebay_open(MPI_COMM_WORLD, path, FOREBAY_RDWR | FOREBAY_CREATE, MPI_INFO_NULL, &file));
 
   /* An element each at cell[i] of an array of doubles, and of an array of floats behind it. */
-  forebay_request put[2] = {
-      {.size = sizeof put[0], .element_bytes = 8, .ndims = FOREBAY_PIECES, .pieces = CELLS, .offsets = cell,
-       .memory = pressure},
-      {.size = sizeof put[0], .element_bytes = 4, .ndims = FOREBAY_PIECES, .pieces = CELLS, .offsets = cell,
-       .offset = 8 * all_cells, .memory = density}};
+  forebay_request put[2] = {{.size = sizeof put[0],
+                             .element_bytes = 8,
+                             .ndims = FOREBAY_PIECES,
+                             .pieces = CELLS,
+                             .offsets = cell,
+                             .memory = pressure},
+                            {.size = sizeof put[0],
+                             .element_bytes = 4,
+                             .ndims = FOREBAY_PIECES,
+                             .pieces = CELLS,
+                             .offsets = cell,
+                             .offset = 8 * all_cells,
+                             .memory = density}};
   check(forebay_put_all(file, put, 2)); /* both fields of all ranks, together */
   /* [put] */
 

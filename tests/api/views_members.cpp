@@ -1,5 +1,5 @@
-// File's own members with views: what as() and on() say, lists of pieces, pending calls that keep the view; and
-// what must not compile.
+// File's own members with views: what as() and on() say, lists of pieces, pending calls that keep the view;
+// and what must not compile.
 #include "view_case.hpp"
 
 namespace test {
@@ -10,9 +10,11 @@ using View = Host<double**, Left>;
 template <class V>
 concept Fillable = requires(forebay::File file, forebay::Box box, V view) { file.get_all(box, view); };
 template <class V>
-concept FillableAs =
-    requires(forebay::File file, forebay::Box box, V view) { file.iget(box, forebay::kokkos::as<float>(view)); };
-static_assert(Fillable<View> && !Fillable<View::const_type> && FillableAs<View> && !FillableAs<View::const_type>);
+concept FillableAs = requires(forebay::File file, forebay::Box box, V view) {
+  file.iget(box, forebay::kokkos::as<float>(view));
+};
+static_assert(Fillable<View> && !Fillable<View::const_type> && FillableAs<View> &&
+              !FillableAs<View::const_type>);
 
 void check(const View& view, double factor, int of) {
   for (int i = 0; i < 3; ++i) {
