@@ -42,7 +42,7 @@ lacks() {
 
 # uses COMPONENT SOURCE: a program of a user's, found by CMake (in the folder `package`, if set), runs on two ranks.
 uses() {
-  mkdir -p "$dir/user" && cp "$project/$2" "$dir/user/" || return 1
+  rm -rf "$dir/user" && mkdir -p "$dir/user" && cp "$project/$2" "$dir/user/" || return 1
   cat >"$dir/user/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C CXX)
@@ -82,6 +82,9 @@ libexec() { made "${lean[@]}" -DCMAKE_INSTALL_LIBEXECDIR=lib/forebay/libexec -DC
   has sbin/forebay headers/forebay/tcio.h && uses forebay tcio_program.c; }
 moved() { made "${lean[@]}" && mv "$prefix" "$dir/elsewhere" && prefix=$dir/elsewhere && uses hdf5 hdf5_program.c &&
   { "$prefix/bin/forebay" doctor "$dir" >"$dir/doctor.log" 2>&1 || fail "doctor is not content"; }; }
+# With the MPI's wrappers for compilers, as on Cray machines.
+wrappers() { made "${lean[@]}" -DCMAKE_C_COMPILER=mpicc -DCMAKE_CXX_COMPILER=mpicxx -DCMAKE_Fortran_COMPILER=mpifort -DFOREBAY_PNETCDF=OFF \
+  -DFOREBAY_TOOLS=OFF && has lib*/libforebay_hdf5.so && uses hdf5 hdf5_program.c && CC=mpicc CXX=mpicxx uses forebay tcio_program.c; }
 uninstalled() {
   made "${lean[@]}" || return 1
   DESTDIR=$dir/stage "$cmake" --build "$dir/build" --target uninstall >"$dir/uninstall.log" 2>&1 || fail "it does not uninstall" || return 1
@@ -125,13 +128,13 @@ other_mpi() {
   if ! configure "${lean[@]}" -DHDF5_ROOT="$dir/other" || ! grep -q "Left out: FOREBAY_HDF5" "$dir/log"; then fail "by itself it is not left out"; fi
 }
 
-known=(all hdf5_only pnetcdf_only core_only no_tools no_fortran tests_without_drivers examples lib64 libexec moved uninstalled subproject
+known=(all hdf5_only pnetcdf_only core_only no_tools no_fortran tests_without_drivers examples lib64 libexec moved wrappers uninstalled subproject
   missing_hdf5 missing_much other_mpi)
 [ "${1:-}" != list ] || { printf '%s\n' "${known[@]}" && exit; }
 if [ $# -eq 0 ]; then
   set -- "${known[@]}"
   if ! pkg-config --exists pnetcdf; then # as in the root of MPICH
-    set -- all hdf5_only core_only no_tools lib64 moved uninstalled subproject missing_hdf5 missing_much other_mpi
+    set -- all hdf5_only core_only no_tools lib64 moved wrappers uninstalled subproject missing_hdf5 missing_much other_mpi
     echo "     without a PnetCDF here, not tried: $(printf '%s\n' "${known[@]}" "$@" | sort | uniq -u | paste -sd ' ')"
   fi
 fi
