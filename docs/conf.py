@@ -37,5 +37,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 today = " "
 man_pages = [
     ("man/forebay", "forebay", "run HDF5 and PnetCDF programs with their small writes merged", [], 1),
+    ("man/forebay-try", "forebay-try", "compare a program with and without Forebay", [], 1),
+    ("man/forebay-report", "forebay-report", "print or draw what Forebay did", [], 1),
     ("hints", "forebay-hints", "hints and environment variables of Forebay", [], 7),
 ]
