@@ -246,6 +246,13 @@ void say_how_it_failed(const Trial& trial, const Run& run, int status) {
   }
 }
 
+int say_interrupted(const Trial& trial, int signal) {
+  if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
+  complain(std::string("interrupted; ") +
+           (trial.options.keep ? "the runs are in " + trial.place.path : "nothing is left"));
+  return 128 + signal;
+}
+
 /// The exit status where it is over: a signal came, or the program failed.
 int run_all(Trial& trial) {
   const TryOptions& o = trial.options;
@@ -266,12 +273,7 @@ int run_all(Trial& trial) {
         run_in_folder(command_of(trial, run), environment_of(trial, run), run.folder, run.base + ".stdout",
                       run.base + ".stderr", [&](double s) { progress.during(i + 1, name_of(run), s); });
     take_outputs(trial, run);
-    if (const int signal = Interruptible::signal(); signal != 0) {
-      progress.says("");
-      complain(std::string("interrupted; ") +
-               (o.keep ? "the runs are in " + trial.place.path : "nothing is left"));
-      return 128 + signal;
-    }
+    if (const int signal = Interruptible::signal(); signal != 0) return say_interrupted(trial, signal);
     if (timed.status != 0) {
       progress.says("");
       say_how_it_failed(trial, run, timed.status);
@@ -283,8 +285,7 @@ int run_all(Trial& trial) {
     progress.done(i + 1, name_of(run), run.seconds);
     trial.runs.push_back(std::move(run));
   }
-  progress.says("comparing files");
-  progress.says("");
+  progress.says("comparing files …");
   return 0;
 }
 
@@ -445,6 +446,7 @@ const char* word_of(Alike alike) {
 }
 
 void print(const Trial& trial, const Result& result) {
+  if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
   fmt::print("{:<10}{:>12}{:>12}\n", "run", "stock", "Forebay");
   for (std::size_t i = 0; i < result.times.size(); ++i)
     fmt::print("{:<10}{:>10.3f} s{:>10.3f} s\n", i + 1, result.times[i].first, result.times[i].second);
@@ -525,6 +527,7 @@ int try_program(const TryOptions& options) {
   const Interruptible interruptible;
   if (const int status = run_all(trial); status != 0) return status;
   const Result result = judge(trial);
+  if (const int signal = Interruptible::signal(); signal != 0) return say_interrupted(trial, signal);
   if (!result.identical) trial.place.stays = true;
   print(trial, result);
   if (!options.html.empty()) {

@@ -11,6 +11,7 @@
 
 #include "launcher.hpp"
 #include "subprocess.hpp"
+#include "try_run.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -100,6 +101,7 @@ std::vector<FileVerdict> compare_folders(const std::string& a, const std::string
   names.insert(second.begin(), second.end());
   std::vector<FileVerdict> verdicts;
   for (const std::string& name : names) {
+    if (Interruptible::signal() != 0) break;
     if (first.contains(name) && second.contains(name)) {
       verdicts.push_back(compare_files(a + "/" + name, b + "/" + name, name));
     } else {

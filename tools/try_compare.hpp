@@ -20,7 +20,8 @@ struct FileVerdict {
   long long bytes = 0;
 };
 
-/// All regular files below the two folders, by name. Symbolic links are inputs and are passed over.
+/// All regular files below the two folders, by name, as far as no signal comes. Symbolic links are inputs and
+/// are passed over.
 std::vector<FileVerdict> compare_folders(const std::string& a, const std::string& b);
 
 }  // namespace forebay::tools

@@ -69,11 +69,12 @@ TEST_F(Try, NoGainSaysWhy) {
 }
 
 TEST_F(Try, DifferentFilesAreToldAndKept) {
-  script("model", kind + "echo $kind >a; echo x >b; [ $kind = forebay ] || echo y >c\n");
+  script("model", kind + "echo $kind >a; echo x >b; [ $kind = forebay ] && echo z >d || echo y >c\n");
   const Outcome outcome = attempt("--repeat 2 ./model");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.output, HasSubstr("\nDIFFERENT: a: its bytes differ\n"));
   EXPECT_THAT(outcome.output, HasSubstr("DIFFERENT     c (the run under Forebay did not write it)\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("DIFFERENT     d (the stock run did not write it)\n"));
   ASSERT_EQ(left().size(), 1U);
   EXPECT_EQ(slurp(left()[0] + "/stock-1/a"), "stock\n");
   EXPECT_EQ(slurp(left()[0] + "/forebay-2/a"), "forebay\n");
