@@ -1,5 +1,6 @@
-/* netCDF-C: netcdf_history FILE hdf5|pnetcdf RUN_BYTES VARIABLES STEPS [independent]. Each rank writes its columns of
-   (time, level, column) record variables, 64 pieces of RUN_BYTES a call, in the netCDF-4 or the CDF-5 format. */
+/* netCDF-C: netcdf_history FILE hdf5|pnetcdf RUN_BYTES VARIABLES STEPS [independent]. Each rank writes its
+   columns of (time, level, column) record variables, 64 pieces of RUN_BYTES a call, in the netCDF-4 or the
+   CDF-5 format. */
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -43,7 +44,8 @@ int main(int argc, char** argv) {
   for (int step = 0; step < steps; ++step) {
     for (int k = 0; k < count; ++k) {
       const size_t start[3] = {step, 0, width * rank}, size[3] = {1, levels, width};
-      for (size_t i = 0; i < levels * width; ++i) data[i] = (float)(1000 * step + 100 * k + 10 * rank + i % 7);
+      for (size_t i = 0; i < levels * width; ++i)
+        data[i] = (float)(1000 * step + 100 * k + 10 * rank + i % 7);
       must(nc_put_vara_float(file, vars[k], start, size, data));
     }
   }

@@ -21,7 +21,8 @@ int opens_by_mpi = 0;  // of this rank
 }  // namespace
 
 // The profiling interface: what MPI-IO is asked to open by whomever.
-[[gnu::visibility("default")]] int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* file) {
+[[gnu::visibility("default")]] int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info,
+                                                 MPI_File* file) {
   ++opens_by_mpi;
   return PMPI_File_open(comm, name, amode, info, file);
 }

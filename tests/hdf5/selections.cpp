@@ -348,7 +348,8 @@ CASE(scalar_read_past_the_end) {
   static bool told = false;  // by MPI-IO, in the stock run, that bytes are missing
   if (!run.forebay) {
     for (std::size_t i = 0; i < 40; i += 2) told = told || values[i] == 0;
-    if (!told && run.rank == 0) std::printf("skipped: zeroes past the end, since this MPI-IO reports no short reads\n");
+    if (!told && run.rank == 0)
+      std::printf("skipped: zeroes past the end, since this MPI-IO reports no short reads\n");
     return;
   }
   for (std::size_t i = 0; i < 10; ++i) CHECK(values[backwards[i]] == value_of(10 + i));
