@@ -90,6 +90,7 @@ TEST(Settings, RanksAgreeOnAllButTheReportAndWhatOnlyTestsSet) {
   std::size_t at = 0;
   for_each_agreed(other, [&](std::int64_t& number) { number = numbers.at(at++); });
   other.stats = first.stats;
+  other.trace = first.trace;
   other.fail_after_bytes = first.fail_after_bytes;
   other.fail_rank = first.fail_rank;
   other.delay_usec = first.delay_usec;

@@ -158,6 +158,7 @@ TEST(StageTimers, ASecondCountsOnce) {
     }
   };
   Counters outer, other;
+  const auto begin = std::chrono::steady_clock::now();
   {
     const StageTimer pool(outer, Stage::pool);
     spin();
@@ -172,11 +173,12 @@ TEST(StageTimers, ASecondCountsOnce) {
   const auto seconds = [](const Counters& c, Stage stage) {
     return c.seconds[static_cast<std::size_t>(stage)];
   };
+  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_GE(seconds(outer, Stage::pool), 0.04);
-  EXPECT_LT(seconds(outer, Stage::pool), 0.06) << "without the 40 ms within";
   EXPECT_GE(seconds(outer, Stage::write), 0.02);
-  EXPECT_LT(seconds(outer, Stage::write), 0.04);
   EXPECT_GE(seconds(other, Stage::read), 0.02);
+  EXPECT_LE(seconds(outer, Stage::pool) + seconds(outer, Stage::write) + seconds(other, Stage::read),
+            passed + 1e-6);
 }
 
 TEST(Notes, OneRankANode) {

@@ -210,6 +210,18 @@ TEST_F(RunCommand, APlaceForTheReportThatCannotBeWrittenStopsIt) {
   EXPECT_FALSE(fs::exists(*this / "ran"));
 }
 
+TEST_F(RunCommand, ATimelineIsBegunAndNothingElseOverwritten) {
+  std::ofstream(*this / "mine") << "mine";
+  Outcome outcome = forebay_command({"run", "--trace", *this / "mine", "touch", *this / "ran"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("--trace: " + *this / "mine" + " holds something else"));
+  EXPECT_FALSE(fs::exists(*this / "ran"));
+  EXPECT_EQ(slurp(*this / "mine"), "mine");
+  outcome = forebay_command({"run", "--trace", *this / "t.json", "sh", "-c", "echo $FOREBAY_TRACE"});
+  EXPECT_EQ(outcome.output, *this / "t.json" + "\n");
+  EXPECT_TRUE(nlohmann::json::parse(slurp(*this / "t.json"))["traceEvents"].empty());
+}
+
 TEST_F(RunCommand, AnUnwritableFolderStopsIt) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   chmod(folder_.c_str(), 0500);

@@ -14,6 +14,7 @@
     while (value >= 1024 && unit + 1 < units.length) { value /= 1024; unit += 1; }
     return (Number.isInteger(value) ? String(value) : value.toFixed(1)) + ' ' + units[unit];
   }
+  const brief = (n) => (n >= 1e9 ? n / 1e9 + ' G' : n >= 1e6 ? n / 1e6 + ' M' : n >= 1e3 ? n / 1e3 + ' k' : String(n));
   const seconds = (s) => s.toFixed(3) + ' s';
 
   // ---- what each plot shows: bars by label, and the rows of its table ----
@@ -85,7 +86,7 @@
                      grid: { color: color('grid') }, border: { display: false },
                      ticks: { color: color('dim'), maxTicksLimit: 6, maxRotation: 0, callback: function (value) {
                        if (shown.log && !Number.isInteger(Math.log10(value))) return null;
-                       return shown.unit === seconds ? value + ' s' : count(value);
+                       return shown.unit === seconds ? value + ' s' : shown.log ? brief(value) : count(value);
                      } } };
     if (shown.log) values.min = 0.9;
     const names = { grid: { display: false }, stacked: !!shown.stacked, ticks: { color: color('text'), autoSkip: true } };
