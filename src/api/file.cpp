@@ -12,7 +12,6 @@
 #include "mpi/handles.hpp"
 
 namespace tcio = forebay::tcio;
-using forebay::Code;
 using forebay::Status;
 using forebay::api::BoxFile;
 using forebay::api::Requests;
