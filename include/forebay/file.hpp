@@ -207,7 +207,10 @@ class Requests {
     }
     // The library checks each; here, only that the memory is as long. Unsigned: it may overflow.
     auto elements = static_cast<std::uint64_t>(pieces.lengths.empty() ? pieces.offsets.size() : 0);
-    for (const std::int64_t length : pieces.lengths) elements += static_cast<std::uint64_t>(length);
+    for (const std::int64_t length : pieces.lengths) {
+      if (length < 0) return;
+      elements += static_cast<std::uint64_t>(length);
+    }
     if (elements != static_cast<std::uint64_t>(part.elements))
       part.refused = "a list of " + std::to_string(elements) + " elements, and memory of " +
                      std::to_string(part.elements);

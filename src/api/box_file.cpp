@@ -36,6 +36,7 @@ Status BoxFile::put_all(Requests& requests, Status mine, bool& callbacks) {
   if (opened_.buffering) {
     status = core_->write_all(requests.puts(), bad);
   } else {
+    core_->comm().barrier();  // what others put by themselves before is older
     try {
       status = core_->write(requests.puts());
     } catch (const std::bad_alloc&) {
@@ -133,6 +134,7 @@ Status BoxFile::flush(bool& callbacks) {
 }
 
 Status BoxFile::sync(bool& callbacks) {
+  const CollectiveCall call(core_->about("sync"));
   Status status = wait_all(callbacks);
   status.update(core_->sync());
   if (status.ok()) end_ = 0;
@@ -153,6 +155,7 @@ Status BoxFile::set_size(std::int64_t bytes, Status mine, bool& callbacks) {
 }
 
 Status BoxFile::close(bool& callbacks) {
+  const CollectiveCall call(core_->about("close"));
   Status status = wait_all(callbacks);
   status.update(core_->close());
   return status;

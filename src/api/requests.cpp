@@ -149,8 +149,8 @@ Status Requests::add_one(const forebay_request& r) {
 }
 
 Status Requests::add_all(const forebay_request* requests, std::int64_t count) {
-  if (count < 0 || (count > 0 && requests == nullptr))
-    return wrong("a list of " + to_string(count) + " requests");
+  if (count < 0) return wrong(to_string(count) + " requests");
+  if (count > 0 && requests == nullptr) return wrong("no list of requests was given");
   // A caller's structures may have grown since this was built.
   const std::size_t step = count > 0 ? requests->size : 0;
   if (count > 0 && step < sizeof(forebay_request)) return wrong("forebay_request without its size");

@@ -2,11 +2,13 @@
 // told, callbacks that throw, files that were closed.
 #include <forebay/file.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <thread>
 
 namespace {
 
@@ -160,6 +162,7 @@ void lists() {
   };
   refused("piece 1: offset -1", {0, -1}, {1, 5});
   refused("piece 0: -1 elements", {0, 9}, {-1, 7});
+  refused("piece 1: -3 elements", {0, 9}, {6, -3});
   refused("end past 2^62", {0, far}, {1, 5});
   refused("end past 2^62", {0, far - 2}, {1, 5});
   refused("end past 2^62", {0, far - 5}, {1, 5}, 8);
@@ -186,6 +189,21 @@ void lists() {
     CHECK((four == std::vector<double>{0, 3, 4, 5}));
     CHECK(file.size() == 45 * 8);
   }
+  file.close();
+}
+
+// A collective put is newer than what any rank put by itself before, also where each call goes to MPI-IO.
+void newer(bool enabled) {
+  File file(MPI_COMM_WORLD, "newer.dat", kNew, forebay::Hints().enabled(enabled));
+  const std::vector<int> old(1000, -1), mine(rank == 0 ? 1000 : 0, 1);
+  if (rank == ranks - 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    file.put({}, old);
+  }
+  file.put_all({}, mine);
+  std::vector<int> got(1000);
+  file.get_all({}, got);
+  CHECK(got == std::vector<int>(1000, 1));
   file.close();
 }
 
@@ -351,6 +369,7 @@ int main(int argc, char** argv) {
   unsetenv("FOREBAY_HINTS");
   refused();
   lists();
+  for (const bool enabled : {true, false}) newer(enabled);
   later();
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && failures == 0) std::printf("ok\n");

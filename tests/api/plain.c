@@ -87,6 +87,8 @@ int main(int argc, char** argv) {
   puts[1].pieces = -1;
   CHECK(forebay_put(file, puts, 2) == FOREBAY_ERR_ARGUMENT &&
         strstr(forebay_last_error(), "-1 pieces") != NULL);
+  CHECK(forebay_put_all(file, NULL, 2) == FOREBAY_ERR_ARGUMENT &&
+        strstr(forebay_last_error(), "no list of requests") != NULL);
   puts[1].pieces = 1, puts[1].offsets = NULL;
   CHECK(forebay_iput(file, puts, 2) == FOREBAY_ERR_ARGUMENT &&
         strstr(forebay_last_error(), "request 1") != NULL);
