@@ -2,6 +2,7 @@
 #include "report/trace_file.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -310,9 +311,13 @@ Status TraceFile::write() {
   const std::size_t length = s.text.size();
   s.text += file_end;
   Status status = write_all(s.lock.get(), s.at, s.text, s.path);
-  // A full disk: what was there stays.
-  if (!status.ok()) (void)write_all(s.lock.get(), s.at, std::string(file_end), s.path);
-  if (status.ok()) s.at += length;
+  if (status.ok()) {
+    s.at += length;
+  } else {
+    // A full disk: what was there stays, without the part that still went in.
+    (void)write_all(s.lock.get(), s.at, std::string(file_end), s.path);
+    (void)!::ftruncate(s.lock.get(), static_cast<off_t>(s.at + file_end.size()));
+  }
   s.text.clear();
   return status;
 }
