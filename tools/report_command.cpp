@@ -71,8 +71,7 @@ int print_report(const ReportOptions& options) {
     const Status status = show(options);
     if (!status.ok()) complain(status.message());
     return status.ok() ? 0
-           : status.code() == Code::bad_argument && !options.html.empty() &&
-                   is_report(options, options.html)
+           : status.code() == Code::bad_argument && !options.html.empty() && is_report(options, options.html)
                ? exit_usage
                : exit_failed;
   } catch (const std::exception& error) {

@@ -62,7 +62,8 @@ std::string enclosed(const std::string& text) {
 std::string cell_of(const std::string& text) {
   bool formula = false;
   // The wide ones are the same to some.
-  for (const std::string_view sign : {"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+  for (const std::string_view sign :
+       {"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
     formula = formula || text.starts_with(sign);
   return enclosed((formula ? "'" : "") + printable(text));
 }

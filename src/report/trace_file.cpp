@@ -75,14 +75,18 @@ std::string head_of(const std::string& command) {
          std::string(file_end);
 }
 
-bool is_ours(int fd, std::size_t size, std::int64_t& origin) {
+bool begins_as_ours(int fd, std::size_t size, std::int64_t& origin) {
   const std::string head = read_part(fd, 0, std::min(size, most_head));
   const std::size_t events = head.find(events_begin);
   const std::size_t key = head.find(origin_key);
   if (!head.starts_with(head_begin) || events == head.npos || key == head.npos || key > events) return false;
   const char* const digits = head.data() + key + origin_key.size();
-  if (std::from_chars(digits, head.data() + head.size(), origin).ec != std::errc{}) return false;
-  return size >= file_end.size() && read_part(fd, size - file_end.size(), file_end.size()) == file_end;
+  return std::from_chars(digits, head.data() + head.size(), origin).ec == std::errc{};
+}
+
+bool is_ours(int fd, std::size_t size, std::int64_t& origin) {
+  return begins_as_ours(fd, size, origin) && size >= file_end.size() &&
+         read_part(fd, size - file_end.size(), file_end.size()) == file_end;
 }
 
 std::size_t size_of(int fd) {
@@ -101,7 +105,9 @@ Status prepare(const std::string& trace_path, const std::string& command, bool a
   if (Status status = open_locked(path, what, lock); !status.ok()) return status;
   const std::size_t size = size_of(lock.get());
   std::int64_t origin = 0;
-  if (size > 0 && !is_ours(lock.get(), size, origin)) return something_else(path);
+  // One that was killed while it wrote leaves no end; that must not keep the next one from its start.
+  const bool ours = anew ? begins_as_ours(lock.get(), size, origin) : is_ours(lock.get(), size, origin);
+  if (size > 0 && !ours) return something_else(path);
   return size > 0 && !anew ? Status{} : replace(path, what, head_of(command), lock.get());
 }
 

@@ -246,6 +246,26 @@ TEST_F(Timeline, AFullDiskLeavesWhatWasThere) {
   add_file(path, "/data/c.nc", 4);
 }
 
+TEST_F(Timeline, ALinkToWhatIsNotThereYetStays) {
+  std::filesystem::create_directory(*this / "deep");
+  std::filesystem::create_symlink("deep/second", *this / "first");
+  std::filesystem::create_symlink("../t.json", *this / "deep/second");
+  ASSERT_TRUE(start_trace(*this / "first").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(*this / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(*this / "deep/second"));
+  EXPECT_TRUE(nlohmann::json::parse(slurp(*this / "t.json"))["traceEvents"].empty());
+}
+
+TEST_F(Timeline, WithoutItsEndIsBegunAnew) {
+  const std::string path = *this / "t.json";
+  ASSERT_TRUE(start_trace(path).ok());
+  add_file(path, "/data/a.nc", 4);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 20);
+  EXPECT_FALSE(continue_trace(path).ok());
+  EXPECT_TRUE(start_trace(path).ok()) << "its program was killed while it wrote";
+  EXPECT_TRUE(nlohmann::json::parse(slurp(path))["traceEvents"].empty());
+}
+
 TEST_F(Timeline, WhatIsNotOursIsLeftAlone) {
   for (const char* text : {"model output", "[]", "{\"traceEvents\":[]}",
                            "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"forebay\":"}) {

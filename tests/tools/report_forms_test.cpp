@@ -152,11 +152,21 @@ TEST_F(Report, TableOfAForgedReportHasNoMoreCells) {
   }
 }
 
+TEST_F(Report, NestedTooDeeplyIsNone) {
+  add(served("/data/a.nc"));
+  std::string text = slurp(*this / "s.json");
+  text.insert(text.rfind('}'),
+              ",\"x\":\"[[{\\\"[\",\"y\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']'));
+  std::ofstream(*this / "s.json") << text;
+  const Outcome outcome = forebay_command({"report", *this / "s.json", "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("is not a report of Forebay"));
+}
+
 TEST_F(Report, FromStdinIsNotReplacedByItsPage) {
   add(served("/data/a.nc"));
   const std::string before = slurp(*this / "s.json");
-  const std::string command =
-      "cd '" + folder_ + "' && " FOREBAY " report - --html s.json < s.json";
+  const std::string command = "cd '" + folder_ + "' && " FOREBAY " report - --html s.json < s.json";
   EXPECT_EQ(run_program({"sh", "-c", command}, current_environment(), std::chrono::seconds(20)).status, 2);
   EXPECT_EQ(slurp(*this / "s.json"), before);
 }

@@ -217,6 +217,26 @@ TEST_F(Try, AnInterruptLeavesNothing) {
   EXPECT_NE(kill(sleeper, 0), 0) << "the program's own children end, too";
 }
 
+TEST_F(Try, AKilledCommandTakesItsProgramAlong) {
+  script("model",
+         "echo $$ >'" + *this / "pid'; mv '" + *this / "pid' '" + *this / "program'; read x <fifo\n");
+  ASSERT_EQ(mkfifo((*this / "here/fifo").c_str(), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir((*this / "here").c_str()) != 0) _exit(1);
+    execl(FOREBAY, FOREBAY, "try", "--input", "fifo", "./model", nullptr);
+    _exit(127);
+  }
+  while (!fs::exists(*this / "program")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const pid_t program = std::stoi(slurp(*this / "program"));
+  for (int i = 0; i < 100 && kill(program, 0) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_NE(kill(program, 0), 0);
+  kill(program, SIGKILL);
+}
+
 TEST_F(Try, TextOfFilesIsTextOnThePage) {
   script("model", kind + "echo $kind >'<img src=x>'\n");
   EXPECT_EQ(attempt("--repeat 1 --html t.html ./model").status, 1);
