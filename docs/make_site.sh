@@ -17,7 +17,7 @@ python3 "$top/docs/check_pages.py" "$top" || fail "the pages above break the rul
 (
   cd "$top"
   cat docs/Doxyfile
-  echo "OUTPUT_DIRECTORY = $work/doxygen"
+  echo "OUTPUT_DIRECTORY = \"$work/doxygen\""
   echo "WARN_AS_ERROR = FAIL_ON_WARNINGS"
 ) >"$work/Doxyfile"
 mkdir -p "$work/doxygen"

@@ -1,6 +1,7 @@
 // forebay report: which form is wanted.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -19,14 +20,17 @@ namespace {
 
 using nlohmann::json;
 
-bool same_file(const std::string& a, const std::string& b) {
+/// Whether the page would take the place of the report, which may come from stdin.
+bool is_report(const ReportOptions& options, const std::string& page) {
   struct stat first{}, second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+  const bool there =
+      options.file == "-" ? ::fstat(STDIN_FILENO, &first) == 0 : ::stat(options.file.c_str(), &first) == 0;
+  return there && ::stat(page.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
 }
 
 Status write_page(const ReportOptions& options, const json& document) {
-  if (same_file(options.file, options.html))
+  if (is_report(options, options.html))
     return {Code::bad_argument, "--html: " + options.html + " is the report itself; name another file"};
   std::string lacks;
   const std::string page = as_page(document, chart_library(lacks));
@@ -67,8 +71,7 @@ int print_report(const ReportOptions& options) {
     const Status status = show(options);
     if (!status.ok()) complain(status.message());
     return status.ok() ? 0
-           : status.code() == Code::bad_argument && !options.html.empty() &&
-                   same_file(options.file, options.html)
+           : status.code() == Code::bad_argument && !options.html.empty() && is_report(options, options.html)
                ? exit_usage
                : exit_failed;
   } catch (const std::exception& error) {

@@ -60,13 +60,17 @@ std::string enclosed(const std::string& text) {
 
 /// A table program must not take a name for a formula.
 std::string cell_of(const std::string& text) {
-  const bool formula =
-      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  bool formula = false;
+  // The wide ones are the same to some.
+  for (const std::string_view sign :
+       {"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+    formula = formula || text.starts_with(sign);
   return enclosed((formula ? "'" : "") + printable(text));
 }
 
 std::string cell(const json& value) {
   if (value.is_string()) return cell_of(value.get<std::string>());
+  if (value.is_object()) return cell_of(value.dump());
   if (!value.is_array()) return value.dump();
   std::string text;
   for (const json& part : value) {

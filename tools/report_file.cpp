@@ -48,14 +48,34 @@ Status read_text(const std::string& path, std::string& text) {
   return stream.bad() ? Status{Code::access, "cannot read " + path} : Status{};
 }
 
+/// Reports nest some six levels; what writes JSON needs stack for each.
+bool nests_deeply(const std::string& text) {
+  constexpr int most = 100;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted) {
+      if (c == '\\') ++i;
+    } else if (c == '[' || c == '{') {
+      if (++depth > most) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Status read_report(const std::string& path, nlohmann::json& document, std::string* text) {
   const std::string name = path == "-" ? "stdin" : path;
   std::string read;
   if (Status status = read_text(path, read); !status.ok()) return status;
-  document = nlohmann::json::parse(read, nullptr, false);
   const std::string no_report = name + " is not a report of Forebay: ";
+  if (nests_deeply(read)) return {Code::bad_argument, no_report + "it nests too deeply"};
+  document = nlohmann::json::parse(read, nullptr, false);
   if (document.is_discarded()) return {Code::bad_argument, no_report + "it is not JSON"};
   if (!document.is_object() || !document.contains("schema") || !document.contains("files"))
     return {Code::bad_argument, no_report + "it is other JSON"};

@@ -40,13 +40,28 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+/// So that all can be removed, also what a program has protected.
+void open_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, error);
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code none;
+    if (at->symlink_status(none).type() == fs::file_type::directory) open_folders(at->path());
+  }
+}
+
 /// The folder of all runs. It goes with its object, unless it is to stay.
 class Workplace {
  public:
   Workplace() = default;
   ~Workplace() {
+    if (stays || path.empty()) return;
     std::error_code error;
-    if (!stays && !path.empty()) fs::remove_all(path, error);
+    fs::remove_all(path, error);
+    if (!error) return;
+    open_folders(path);
+    fs::remove_all(path, error);
+    if (error) complain("cannot remove " + path + ": " + error.message());
   }
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
@@ -74,8 +89,10 @@ struct Trial {
 
 // ---- before ----
 
+/// Without a slash at its end.
 std::string whole(const std::string& path) {
-  return fs::absolute(path).lexically_normal().string();
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).string();
 }
 
 /// A program that a word names stays the same program in another folder.
@@ -95,6 +112,32 @@ std::vector<std::string> matches_of(const std::string& pattern) {
   }
   ::globfree(&result);
   return found;
+}
+
+/// An input keeps the path that the program knows it by; what lies elsewhere is found by its last name.
+fs::path place_of(const std::string& input) {
+  fs::path name = fs::path(input).lexically_normal();
+  if (!name.has_filename()) name = name.parent_path();
+  return name.is_absolute() || *name.begin() == ".." ? name.filename() : name;
+}
+
+Status check_inputs(const std::vector<std::string>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::error_code error;
+    if (!fs::exists(inputs[i], error)) return {Code::bad_argument, "--input: there is no " + inputs[i]};
+    const fs::path place = place_of(inputs[i]);
+    if (place.empty() || place == "." || place == "..")
+      return {Code::bad_argument, "--input: " + inputs[i] + " has no name; name the files or folders in it"};
+    for (std::size_t j = 0; j < i; ++j) {
+      // Neither may lie in the other: one is a link.
+      const fs::path other = place_of(inputs[j]);
+      const auto [at, at_other] = std::mismatch(place.begin(), place.end(), other.begin(), other.end());
+      if (at == place.end() || at_other == other.end())
+        return {Code::bad_argument, "--input: " + inputs[j] + " and " + inputs[i] +
+                                        " would be in one place of the run's folder; leave one out"};
+    }
+  }
+  return {};
 }
 
 Status prepare(Trial& trial) {
@@ -119,9 +162,11 @@ Status prepare(Trial& trial) {
     if (Status status = set_hint(checked, "forebay_mode", o.mode, Origin::command); !status.ok())
       return {status.code(), "--mode: " + status.message()};
   }
-  for (const std::string& input : o.inputs) {
-    std::error_code error;
-    if (!fs::exists(input, error)) return {Code::bad_argument, "--input: there is no " + input};
+  if (Status status = check_inputs(o.inputs); !status.ok()) return status;
+  if (!o.html.empty()) {
+    // Not only after all runs.
+    if (Status status = look_at_whole_file(o.html); !status.ok())
+      return {status.code(), "--html: " + status.message()};
   }
   for (const std::string& pattern : o.outputs) {
     trial.outputs.push_back(whole(pattern));
@@ -139,14 +184,9 @@ Status prepare(Trial& trial) {
   return {};
 }
 
-/// An input keeps the path that the program knows it by.
 void link_inputs(const TryOptions& options, const std::string& folder) {
   for (const std::string& input : options.inputs) {
-    fs::path name = fs::path(input).lexically_normal();
-    if (!name.has_filename()) name = name.parent_path();
-    // What lies elsewhere is found by its last name.
-    if (name.is_absolute() || *name.begin() == "..") name = name.filename();
-    const fs::path link = folder / name;
+    const fs::path link = folder / place_of(input);
     fs::create_directories(link.parent_path());
     fs::create_symlink(whole(input), link);
   }
@@ -215,16 +255,23 @@ class Progress {
   bool terminal_;
 };
 
+/// Whether `path` is `folder`, or below it.
+bool lies_in(const std::string& path, const std::string& folder) {
+  return (path + "/").starts_with(folder.ends_with("/") ? folder : folder + "/");
+}
+
 /// What the program wrote elsewhere comes to its run, so that the next one finds nothing.
 void take_outputs(const Trial& trial, const Run& run) {
   for (const std::string& pattern : trial.outputs) {
     for (const std::string& path : matches_of(pattern)) {
+      if (lies_in(trial.place.path, path)) continue;  // as with `*`
       const std::string target = run.outside + path;
       fs::create_directories(fs::path(target).parent_path());
       std::error_code error;
       fs::rename(path, target, error);
       if (!error) continue;
-      fs::copy(path, target, fs::copy_options::recursive);  // another file system
+      // Another file system.
+      fs::copy(path, target, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
       fs::remove_all(path);
     }
   }

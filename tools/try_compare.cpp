@@ -1,6 +1,8 @@
 // Bytes first; where these differ, the format's own tool: h5diff for HDF5, cdfdiff or ncmpidiff for netCDF.
 #include "try_compare.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,14 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<std::string> files_below(const std::string& folder) {
-  std::set<std::string> names;
+struct Contents {
+  std::set<std::string> files;
+  std::set<std::string> closed;  // folders that cannot be read
+};
+
+Contents contents_of(const std::string& folder) {
+  Contents contents;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->symlink_status(error).type() == fs::file_type::regular)
-      names.insert(at->path().lexically_relative(folder).string());
+    const fs::file_type type = at->symlink_status(error).type();
+    const std::string name = at->path().lexically_relative(folder).string();
+    if (type == fs::file_type::regular) contents.files.insert(name);
+    if (type != fs::file_type::directory || ::access(at->path().c_str(), R_OK | X_OK) == 0) continue;
+    contents.closed.insert(name);
+    at.disable_recursion_pending();
   }
-  return names;
+  // A program may remove its folder.
+  if (error && error != std::errc::no_such_file_or_directory) contents.closed.insert(".");
+  return contents;
 }
 
 bool same_bytes(const std::string& a, const std::string& b, bool& readable) {
@@ -77,7 +90,10 @@ FileVerdict compare_files(const std::string& a, const std::string& b, const std:
     const std::string path = find_program(tool, denied);
     if (path.empty()) continue;
     const Outcome outcome = run_program({path, a, b}, current_environment(), std::chrono::hours(24));
-    if (outcome.status == 0 && outcome.output.find("differ") == outcome.output.npos) {
+    if (outcome.status == 0 && outcome.output.find("not comparable") != outcome.output.npos) {
+      verdict.alike = Alike::unknown;
+      verdict.why = tool + " cannot compare all of it";
+    } else if (outcome.status == 0 && outcome.output.find("differ") == outcome.output.npos) {
       verdict.alike = Alike::contents;
       verdict.why = tool + " finds no difference";
     } else if (outcome.status == 1 || outcome.status == 0) {
@@ -96,10 +112,14 @@ FileVerdict compare_files(const std::string& a, const std::string& b, const std:
 }  // namespace
 
 std::vector<FileVerdict> compare_folders(const std::string& a, const std::string& b) {
-  const std::set<std::string> first = files_below(a), second = files_below(b);
-  std::set<std::string> names = first;
+  const Contents of_a = contents_of(a), of_b = contents_of(b);
+  const std::set<std::string>&first = of_a.files, &second = of_b.files;
+  std::set<std::string> names = first, closed = of_a.closed;
   names.insert(second.begin(), second.end());
+  closed.insert(of_b.closed.begin(), of_b.closed.end());
   std::vector<FileVerdict> verdicts;
+  for (const std::string& name : closed)
+    verdicts.push_back({name, Alike::unknown, "a folder that cannot be read", 0});
   for (const std::string& name : names) {
     if (Interruptible::signal() != 0) break;
     if (first.contains(name) && second.contains(name)) {

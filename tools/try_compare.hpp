@@ -10,7 +10,7 @@ enum class Alike {
   bytes,      ///< byte for byte
   contents,   ///< other bytes that hold the same: HDF5's time stamps, bytes that nobody wrote
   different,  ///< or only one of them is there
-  unknown     ///< other bytes, and the tool that compares contents is not here
+  unknown     ///< other bytes, and no tool that compares all contents is here; or a folder is closed
 };
 
 struct FileVerdict {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ double since(Clock::time_point begin) {
 [[noreturn]] void become(const std::vector<char*>& argv, const std::vector<char*>& envp,
                          const std::string& folder, const std::string& output, const std::string& errors) {
   ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // where the command is killed
   for (const int number : signals) ::signal(number, SIG_DFL);
   const auto put = [](const char* path, int flags, int target) {
     const int fd = ::open(path, flags | O_CLOEXEC, 0666);

@@ -7,6 +7,9 @@
 
 namespace forebay::tools {
 
+/// What would keep `path` from being written, as far as that shows before.
+Status look_at_whole_file(const std::string& path);
+
 /// Writes `text` beside `path` and renames. Where `path` is a symbolic link, the file that it names is
 /// replaced.
 Status write_whole_file(const std::string& path, const std::string& text);

@@ -2,6 +2,7 @@
 #include "report/locked_file.hpp"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,11 +39,21 @@ Status write_all(int fd, std::size_t offset, const std::string& text, const std:
 }
 
 std::string resolved(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result = real;
-  std::free(real);
-  return result;
+  std::string name = path;
+  for (int links = 0; links < 40; ++links) {
+    if (char* real = ::realpath(name.c_str(), nullptr)) {
+      name = real;
+      std::free(real);
+      return name;
+    }
+    // A link to what is not there yet.
+    char target[PATH_MAX];
+    const ssize_t length = ::readlink(name.c_str(), target, sizeof target);
+    if (length <= 0) return name;
+    const std::size_t behind = target[0] == '/' ? 0 : name.rfind('/') + 1;  // 0 where there is no slash
+    name = name.substr(0, behind) + std::string(target, static_cast<std::size_t>(length));
+  }
+  return path;
 }
 
 Status open_locked(const std::string& path, const char* what, Descriptor& lock) {

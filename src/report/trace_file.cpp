@@ -2,6 +2,7 @@
 #include "report/trace_file.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -74,14 +75,18 @@ std::string head_of(const std::string& command) {
          std::string(file_end);
 }
 
-bool is_ours(int fd, std::size_t size, std::int64_t& origin) {
+bool begins_as_ours(int fd, std::size_t size, std::int64_t& origin) {
   const std::string head = read_part(fd, 0, std::min(size, most_head));
   const std::size_t events = head.find(events_begin);
   const std::size_t key = head.find(origin_key);
   if (!head.starts_with(head_begin) || events == head.npos || key == head.npos || key > events) return false;
   const char* const digits = head.data() + key + origin_key.size();
-  if (std::from_chars(digits, head.data() + head.size(), origin).ec != std::errc{}) return false;
-  return size >= file_end.size() && read_part(fd, size - file_end.size(), file_end.size()) == file_end;
+  return std::from_chars(digits, head.data() + head.size(), origin).ec == std::errc{};
+}
+
+bool is_ours(int fd, std::size_t size, std::int64_t& origin) {
+  return begins_as_ours(fd, size, origin) && size >= file_end.size() &&
+         read_part(fd, size - file_end.size(), file_end.size()) == file_end;
 }
 
 std::size_t size_of(int fd) {
@@ -100,7 +105,9 @@ Status prepare(const std::string& trace_path, const std::string& command, bool a
   if (Status status = open_locked(path, what, lock); !status.ok()) return status;
   const std::size_t size = size_of(lock.get());
   std::int64_t origin = 0;
-  if (size > 0 && !is_ours(lock.get(), size, origin)) return something_else(path);
+  // One that was killed while it wrote leaves no end; that must not keep the next one from its start.
+  const bool ours = anew ? begins_as_ours(lock.get(), size, origin) : is_ours(lock.get(), size, origin);
+  if (size > 0 && !ours) return something_else(path);
   return size > 0 && !anew ? Status{} : replace(path, what, head_of(command), lock.get());
 }
 
@@ -310,9 +317,13 @@ Status TraceFile::write() {
   const std::size_t length = s.text.size();
   s.text += file_end;
   Status status = write_all(s.lock.get(), s.at, s.text, s.path);
-  // A full disk: what was there stays.
-  if (!status.ok()) (void)write_all(s.lock.get(), s.at, std::string(file_end), s.path);
-  if (status.ok()) s.at += length;
+  if (status.ok()) {
+    s.at += length;
+  } else {
+    // A full disk: what was there stays, without the part that still went in.
+    (void)write_all(s.lock.get(), s.at, std::string(file_end), s.path);
+    (void)!::ftruncate(s.lock.get(), static_cast<off_t>(s.at + file_end.size()));
+  }
   s.text.clear();
   return status;
 }

@@ -4,10 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -218,6 +220,50 @@ TEST_F(Timeline, ManyProcessesLoseNothing) {
   const test::TimelineFacts facts = test::look_at_timeline(nlohmann::json::parse(slurp(path)));
   EXPECT_EQ(facts.about.size(), 8U);
   EXPECT_EQ(facts.spans.at("write file"), 8 * 3 * 3000);
+}
+
+TEST_F(Timeline, AFullDiskLeavesWhatWasThere) {
+  const std::string path = *this / "t.json";
+  ASSERT_TRUE(start_trace(path).ok());
+  add_file(path, "/data/a.nc", 4);
+  const auto before = static_cast<rlim_t>(std::filesystem::file_size(path));
+  const pid_t child = fork();
+  if (child == 0) {
+    // A part of the events still goes in.
+    const rlimit most{before + 20'000, before + 20'000};
+    if (setrlimit(RLIMIT_FSIZE, &most) != 0 || std::signal(SIGXFSZ, SIG_IGN) == SIG_ERR) _exit(2);
+    const std::vector<TraceRank> ranks{rank_on(0, "a", 0)};
+    TraceFile out;
+    if (!out.open(path, "/data/b.nc", ranks, 0).ok()) _exit(3);
+    (void)out.add(0, std::vector<TraceEvent>(1000, TraceEvent{0, 50, 2, 10, Span::write, 0}));
+    _exit(out.write().ok() ? 4 : 0);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const test::TimelineFacts facts = test::look_at_timeline(nlohmann::json::parse(slurp(path)));
+  EXPECT_EQ(facts.written.at("/data/a.nc"), 3 * 4 * 10);
+  add_file(path, "/data/c.nc", 4);
+}
+
+TEST_F(Timeline, ALinkToWhatIsNotThereYetStays) {
+  std::filesystem::create_directory(*this / "deep");
+  std::filesystem::create_symlink("deep/second", *this / "first");
+  std::filesystem::create_symlink("../t.json", *this / "deep/second");
+  ASSERT_TRUE(start_trace(*this / "first").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(*this / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(*this / "deep/second"));
+  EXPECT_TRUE(nlohmann::json::parse(slurp(*this / "t.json"))["traceEvents"].empty());
+}
+
+TEST_F(Timeline, WithoutItsEndIsBegunAnew) {
+  const std::string path = *this / "t.json";
+  ASSERT_TRUE(start_trace(path).ok());
+  add_file(path, "/data/a.nc", 4);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 20);
+  EXPECT_FALSE(continue_trace(path).ok());
+  EXPECT_TRUE(start_trace(path).ok()) << "its program was killed while it wrote";
+  EXPECT_TRUE(nlohmann::json::parse(slurp(path))["traceEvents"].empty());
 }
 
 TEST_F(Timeline, WhatIsNotOursIsLeftAlone) {

@@ -137,6 +137,40 @@ TEST_F(Report, TableHasARowAFileAndAllCounters) {
   }
 }
 
+TEST_F(Report, TableOfAForgedReportHasNoMoreCells) {
+  add(served("/data/a.nc"));
+  auto document = nlohmann::json::parse(slurp(*this / "s.json"));
+  document["files"][0]["link"] = {{"x", 1}, {"y", ",=1+1,\r\n\u00a0"}};
+  document["files"][0]["host"] = "\uff1d1+1";
+  std::ofstream(*this / "s.json") << document.dump();
+  const auto rows = rows_of(forebay_command({"report", *this / "s.json", "--csv"}).output);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1].size(), rows[0].size());
+  for (const std::string& cell : rows[1]) {
+    EXPECT_THAT(cell, Not(StartsWith("=")));
+    EXPECT_THAT(cell, Not(StartsWith("\uff1d"))) << "which some table programs take for =";
+  }
+}
+
+TEST_F(Report, NestedTooDeeplyIsNone) {
+  add(served("/data/a.nc"));
+  std::string text = slurp(*this / "s.json");
+  text.insert(text.rfind('}'),
+              ",\"x\":\"[[{\\\"[\",\"y\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']'));
+  std::ofstream(*this / "s.json") << text;
+  const Outcome outcome = forebay_command({"report", *this / "s.json", "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("is not a report of Forebay"));
+}
+
+TEST_F(Report, FromStdinIsNotReplacedByItsPage) {
+  add(served("/data/a.nc"));
+  const std::string before = slurp(*this / "s.json");
+  const std::string command = "cd '" + folder_ + "' && " FOREBAY " report - --html s.json < s.json";
+  EXPECT_EQ(run_program({"sh", "-c", command}, current_environment(), std::chrono::seconds(20)).status, 2);
+  EXPECT_EQ(slurp(*this / "s.json"), before);
+}
+
 TEST_F(Report, OfAnEarlierVersionIsRead) {
   add(served("/data/a.nc"));
   nlohmann::json document = nlohmann::json::parse(slurp(*this / "s.json"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -21,6 +22,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 class Try : public InFolder {
  protected:
@@ -112,6 +114,66 @@ TEST_F(Try, InputsAreLinkedAndOutputsElsewhereAreTaken) {
   EXPECT_EQ(attempt("--input nothing ./model").status, 2);
 }
 
+TEST_F(Try, ItsOwnFolderIsNoOutput) {
+  script("../model", "echo 1 >'" + *this / "here/a'; echo 2 >b\n");
+  const Outcome outcome = attempt("--repeat 2 --keep --output '*' ../model");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, ContainsRegex("identical     /.*here/a\n"));
+  EXPECT_FALSE(fs::exists(*this / "here/a"));
+  ASSERT_EQ(left().size(), 1U);
+  EXPECT_EQ(slurp(left()[0] + "/stock-2/b"), "2\n");
+}
+
+TEST_F(Try, InputsHavePlacesOfTheirOwn) {
+  fs::create_directories(*this / "here/data/deep");
+  fs::create_directories(*this / "here/more/deep");
+  script("model", "echo 1 >a\n");
+  for (const char* inputs :
+       {"--input .", "--input ./", "--input ..", "--input ../", "--input /", "--input ../../..",
+        "--input data --input data/deep", "--input data/deep --input data",
+        "--input $PWD/data/deep --input $PWD/more/deep", "--input data --input ./data/"}) {
+    const Outcome outcome = attempt(std::string("--repeat 1 ") + inputs + " ./model");
+    EXPECT_EQ(outcome.status, 2) << inputs << ": " << outcome.errors;
+    EXPECT_THAT(outcome.errors, StartsWith("forebay: --input: ")) << inputs;
+  }
+  EXPECT_THAT(left(), IsEmpty());
+  EXPECT_EQ(attempt("--repeat 1 --input data/deep --input more/deep ./model").status, 0);
+}
+
+TEST_F(Try, APageThatCannotBeWrittenIsToldAtOnce) {
+  script("model", "echo ran >>'" + *this / "ran'\n");
+  fs::create_directory(*this / "here/folder");
+  for (const char* page : {"folder", "no/such.html", "/dev/null"})
+    EXPECT_EQ(attempt(std::string("--repeat 1 --html ") + page + " ./model").status, 2) << page;
+  EXPECT_FALSE(fs::exists(*this / "ran"));
+}
+
+TEST_F(Try, WhatToolsDoNotCompareIsNotJudged) {
+  // As h5diff does with datasets of different shapes.
+  fs::create_directory(*this / "bin");
+  script("../bin/h5diff", "echo Some objects are not comparable\n");
+  script("model", kind + "printf '\\211HDF\\r\\n\\032\\n%s' $kind >a.h5\n");
+  const Outcome outcome = in_shell("PATH='" + *this / "bin'" + ":$PATH " FOREBAY " try --repeat 1 ./model");
+  EXPECT_EQ(outcome.status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("not judged    a.h5 (h5diff cannot compare all of it)"));
+}
+
+TEST_F(Try, AFolderThatCannotBeReadIsTold) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads all folders";
+  script("model", kind + "mkdir a b; echo $kind >b/x; chmod 0 a\n");
+  const Outcome outcome = attempt("--repeat 1 ./model");
+  EXPECT_EQ(outcome.status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("cannot be read"));
+  ASSERT_EQ(in_shell("chmod -R u+rwx forebay-try-*").status, 0);
+}
+
+TEST_F(Try, FoldersThatTheProgramProtectsLeaveNothing) {
+  if (geteuid() == 0) GTEST_SKIP() << "root removes all folders";
+  script("model", "mkdir a a/b; echo 1 >a/b/x; chmod 500 a/b a\n");
+  EXPECT_EQ(attempt("--repeat 1 ./model").status, 0);
+  EXPECT_THAT(left(), IsEmpty());
+}
+
 TEST_F(Try, AFailingProgramIsToldAndLeavesNothing) {
   std::ofstream(*this / "here/in.txt") << "x";
   script("model", "cat \"$1\" || exit 3\n");
@@ -153,6 +215,26 @@ TEST_F(Try, AnInterruptLeavesNothing) {
   for (int i = 0; i < 100 && kill(sleeper, 0) == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_NE(kill(sleeper, 0), 0) << "the program's own children end, too";
+}
+
+TEST_F(Try, AKilledCommandTakesItsProgramAlong) {
+  script("model",
+         "echo $$ >'" + *this / "pid'; mv '" + *this / "pid' '" + *this / "program'; read x <fifo\n");
+  ASSERT_EQ(mkfifo((*this / "here/fifo").c_str(), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir((*this / "here").c_str()) != 0) _exit(1);
+    execl(FOREBAY, FOREBAY, "try", "--input", "fifo", "./model", nullptr);
+    _exit(127);
+  }
+  while (!fs::exists(*this / "program")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const pid_t program = std::stoi(slurp(*this / "program"));
+  for (int i = 0; i < 100 && kill(program, 0) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_NE(kill(program, 0), 0);
+  kill(program, SIGKILL);
 }
 
 TEST_F(Try, TextOfFilesIsTextOnThePage) {
