@@ -414,8 +414,8 @@ json tiles_of(const json& document, const Shown& s) {
   const auto add = [&](const std::string& value, const char* label, const std::string& note) {
     tiles.push_back({{"value", value}, {"label", label}, {"note", note}});
   };
-  add(human_count(total("files")), "files",
-      fmt::format("opened {} times{}", human_count(total("opens")),
+  add(human_count(total("files")), total("files") == 1 ? "file" : "files",
+      fmt::format("opened {}{}", counted(total("opens"), "time", "times"),
                   total("stock_opens") > 0
                       ? fmt::format(", {} on the stock driver", human_count(total("stock_opens")))
                       : ""));

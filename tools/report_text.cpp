@@ -200,11 +200,11 @@ void print_head(const json& document) {
   const json& totals = document.at("totals");
   if (number(totals.at("files")) < 2) return;
   const auto all = [&](const char* key) { return number(totals.at(key)); };
-  line("in all",
-       fmt::format("{}, opened {} times{}", counted(all("files"), "file", "files"), human_count(all("opens")),
-                   all("stock_opens") > 0
-                       ? fmt::format(", {} of them on the stock driver", human_count(all("stock_opens")))
-                       : ""));
+  line("in all", fmt::format("{}, opened {}{}", counted(all("files"), "file", "files"),
+                             counted(all("opens"), "time", "times"),
+                             all("stock_opens") > 0 ? fmt::format(", {} of them on the stock driver",
+                                                                  human_count(all("stock_opens")))
+                                                    : ""));
   line("  put", fmt::format("{} in {}; the libraries {} of their own; by stock drivers {}",
                             human_bytes(all("bytes")), counted(all("pieces"), "piece", "pieces"),
                             human_bytes(all("library_bytes")), human_bytes(all("stock_bytes"))));

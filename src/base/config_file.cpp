@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/edit_distance.hpp"
 #include "base/environment.hpp"
 #include "base/hints.hpp"
 
@@ -54,6 +55,8 @@ Status read_rule(const std::string& path, const toml::table& table, ConfigFile::
       if (Status status = read_patterns(path, value, rule); !status.ok()) return status;
       continue;
     }
+    if (edit_distance(key.str(), "match") <= 2)
+      return wrong(path, value, "unknown key \"" + std::string(key.str()) + "\"; did you mean match?");
     const auto text = text_of(value);
     if (!text)
       return wrong(path, value,
@@ -85,7 +88,9 @@ Status ConfigFile::read(const std::string& path, ConfigFile& out) {
     for (const auto& [key, value] : document) {
       const toml::array* const rules = value.as_array();
       if (key.str() != "file" || rules == nullptr || !rules->is_homogeneous(toml::node_type::table))
-        return wrong(path, value, "'" + std::string(key.str()) + "' is no [[file]]");
+        return wrong(
+            path, value,
+            "'" + std::string(key.str()) + "' stands outside a rule; each rule begins with [[file]]");
       for (const toml::node& one : *rules) {
         Rule rule;
         if (Status status = read_rule(path, *one.as_table(), rule); !status.ok()) return status;

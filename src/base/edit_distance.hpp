@@ -10,7 +10,8 @@ inline char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// Letters to insert, delete or replace to make one of the other; case does not matter (ASCII).
+/// Letters to insert, delete, replace, or swap with the next, to make one of the other; case does not matter
+/// (ASCII).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace forebay

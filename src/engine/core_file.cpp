@@ -161,8 +161,11 @@ bool CoreFile::survives() const {
 }
 std::string CoreFile::mode_in_words() const {
   const Settings& settings = file_->settings;
+  // By rank, collective writes lie in the memory of their rank; only independent ones are the node's.
+  const bool in_part = settings.has_keeper && file_->options.keeping == Keeping::by_rank;
   const std::string mode = !commits()   ? "strict"
                            : survives() ? "commit, with a keeper process"
+                           : in_part    ? "commit, with a keeper process for independent writes only"
                                         : "commit, without a keeper process";
   if (!settings.was_automatic) return mode;
   const bool lacks = (!commits() || !survives()) && !settings.has_keeper;

@@ -91,7 +91,7 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
   }
   const bool guards = settings.has_keeper && !t.node_comm->shares_heap();
   // The node's first rank starts the keeper process, or finds it, before the others look for it.
-  const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper) != 0;
+  const bool finds_keeper = guards && t.local_rank == 0 && connect_keeper(settings.keeper, true) != 0;
 
   const SegmentWish segments{bytes, count, guards,
                              guards && file.options.level1 && settings.mode == Mode::automatic};
@@ -117,7 +117,7 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
         out->segments_.attach(stored.storage(), file.counters, std::chrono::seconds(settings.commit_seconds),
                               t.nodes == 1 ? can_fill : locks, locks ? stored.descriptor() : -1,
                               stored.mark());
-        if (guards) out->connection_ = connect_keeper(settings.keeper);
+        if (guards) out->connection_ = connect_keeper(settings.keeper, t.local_rank == 0);
         guarded = out->connection_ != 0 && (t.local_rank != 0 || out->hand_over());
       } catch (const std::bad_alloc&) {
         status = file.no_memory("for what commit mode keeps of ");

@@ -88,9 +88,10 @@ std::string keeper_program() {
 // would find one that it does not know.
 Status start_keeper(const std::string& name, const std::string& program) {
   if (program.empty())
-    return {Code::no_such_file,
-            "there is no forebay-keeper beside Forebay's drivers; install Forebay as a whole, or set "
-            "FOREBAY_KEEPER_PROGRAM"};
+    return {
+        Code::no_such_file,
+        "there is no forebay-keeper beside Forebay's drivers; install Forebay as a whole, or, where a driver "
+        "is linked into the program, set FOREBAY_KEEPER_PROGRAM"};
   const int listener = listen_as_keeper(name);
   if (listener < 0)
     return errno == EADDRINUSE ? Status{} : from_errno(errno, "cannot listen as the node's keeper");
@@ -126,7 +127,7 @@ bool keeper_is_expected(KeeperUse use) {
          (use == KeeperUse::automatic && !from_environment("FOREBAY_KEEPER").empty());
 }
 
-std::uint64_t connect_keeper(KeeperUse use) {
+std::uint64_t connect_keeper(KeeperUse use, bool tells) {
   if (!keeper_is_expected(use)) return 0;
   Connection& connection = Connection::instance();
   const std::lock_guard lock(connection.mutex);
@@ -136,7 +137,8 @@ std::uint64_t connect_keeper(KeeperUse use) {
   connection.socket = connect_to_keeper(name);
   if (connection.socket < 0 && use == KeeperUse::start) {
     const Status status = start_keeper(name, keeper_program());
-    if (!status.ok()) warn_once(status.message() + ": nothing writes what a killed program has kept");
+    if (!status.ok() && tells)
+      warn_once(status.message() + ": nothing writes what a killed program has kept");
     // Another rank may have taken the name and not listen yet.
     for (int i = 0; status.ok() && i < kMostConnects && connection.socket < 0; ++i) {
       if (i > 0) sleep_for(1'000'000);

@@ -22,8 +22,8 @@ Status start_keeper(const std::string& name, const std::string& program);
 bool keeper_is_expected(KeeperUse use);
 /// Connects this process to the keeper of its node, once; where there is none, starts one if `use` says so.
 /// The number of the connection, which is another one after a keeper has gone and the next was found; 0:
-/// there is none.
-std::uint64_t connect_keeper(KeeperUse use);
+/// there is none. `tells`: whether this process says why none could be started.
+std::uint64_t connect_keeper(KeeperUse use, bool tells = true);
 /// Whether the keeper of that connection is still there.
 bool keeper_lives(std::uint64_t connection);
 

@@ -29,7 +29,9 @@ Status resolve_settings(MPI_Info info, const std::string& call, bool warn, std::
       if (found == 0) continue;
       // A hint is advice: what cannot be followed is said and left out.
       const Status status = set_hint(settings, key.data(), value.data(), Origin::info);
-      if (!status.ok() && warn) warn_once("MPI_Info: " + status.message() + "; it is left out");
+      if (!status.ok() && warn)
+        warn_once("MPI_Info: " + status.message() +
+                  (status.message().ends_with('?') ? " It is left out" : "; it is left out"));
     }
   }
   if (Status status = parse_hints(settings, call, Origin::call); !status.ok()) return status;

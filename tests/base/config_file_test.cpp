@@ -66,8 +66,11 @@ TEST_F(ConfigFileTest, MistakesAreToldWithTheirLine) {
   EXPECT_THAT(says("[[file]]\nmatch = '*'\nmode = 1.5\n"), HasSubstr("line 3: "));
   EXPECT_THAT(says("[[file]]\nmode = 'strict'\n"), HasSubstr("has no match"));
   EXPECT_THAT(says("[[file]]\nmatch = ['a', 3]\n"), HasSubstr("line 2: a pattern"));
-  EXPECT_THAT(says("[files]\nmatch = '*'\n"), HasSubstr("'files' is no [[file]]"));
-  EXPECT_THAT(says("[file]\nmatch = '*'\n"), HasSubstr("'file' is no [[file]]"));
+  EXPECT_THAT(says("[files]\nmatch = '*'\n"), HasSubstr("'files' stands outside a rule"));
+  EXPECT_THAT(says("[file]\nmatch = '*'\n"), HasSubstr("each rule begins with [[file]]"));
+  EXPECT_THAT(says("[[file]]\nmach = ['*']\n"),
+              HasSubstr("line 2: unknown key \"mach\"; did you mean match?"));
+  EXPECT_THAT(says("[[file]]\nmatch = '*'\nmoed = 'strict'\n"), HasSubstr("did you mean forebay_mode?"));
   EXPECT_THAT(says("[[file]]\nmatch = \n"), HasSubstr("line 2: "));
   ConfigFile none;
   EXPECT_THAT(ConfigFile::read("no/such.toml", none).message(), HasSubstr("no/such.toml"));

@@ -141,6 +141,7 @@ TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
   EXPECT_THAT(failure("striping_unit=511"), HasSubstr("at least 512"));
   EXPECT_EQ(parsed("forebay_stripe_bytes=512;forebay_window_bytes=0").stripe_bytes, 512);
   EXPECT_THAT(failure("mode=commit"), HasSubstr("forebay_mode"));
+  EXPECT_THAT(failure("forebay_moed=commit"), HasSubstr("did you mean forebay_mode?"));
   EXPECT_THAT(failure("forebay_agregators_per_node=2"), HasSubstr("forebay_aggregators_per_node"));
   EXPECT_THAT(failure("forebay_qqqqqqqq=2"),
               testing::AllOf(HasSubstr("forebay hints"), Not(HasSubstr("mean"))));
