@@ -35,6 +35,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # The manual pages, which are kept in docs/man so that nobody needs Sphinx to install them.
 today = " "
+smartquotes_action = "qe"  # an option's -- stays as it is typed
 man_pages = [
     ("man/forebay", "forebay", "run HDF5 and PnetCDF programs with their small writes merged", [], 1),
     ("man/forebay-try", "forebay-try", "compare a program with and without Forebay", [], 1),

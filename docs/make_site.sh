@@ -28,6 +28,7 @@ build html
 build man
 for page in "$work"/man/*.[1-9]; do
   kept=$top/docs/man/$(basename "$page")
+  ! grep -n '–[a-z]' "$page" >&2 || fail "$(basename "$page") has a dash where an option has --"
   if [ -n "$update" ]; then
     cp "$page" "$kept"
   elif ! cmp -s "$page" "$kept"; then

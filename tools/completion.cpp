@@ -203,7 +203,8 @@ std::string zsh_value(Value value, const std::vector<std::string>& words) {
     case Value::folder:
       return "_files -/";
     case Value::words:
-      return "(" + joined(words) + ")";
+      // A hint goes on behind its '=', so no blank follows.
+      return words.front().ends_with("=") ? "compadd -S \"\" - " + joined(words) : "(" + joined(words) + ")";
     default:
       return " ";
   }

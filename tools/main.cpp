@@ -225,10 +225,12 @@ int parse_and_run(int argc, char** argv) {
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining();
+    const std::vector<CLI::App*> given = app.get_subcommands();
+    const std::string help_of = given.empty() ? "" : given.front()->get_name() + " ";
     return give_up(exit_usage, (unknown.empty() || unknown.front().starts_with("-")
                                     ? std::string(error.what())
                                     : "there is no command '" + unknown.front() + "'") +
-                                   "; see forebay --help");
+                                   "; see forebay " + help_of + "--help");
   }
   if (*run_command) {
     run_options.program = run_command->remaining();

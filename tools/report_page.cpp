@@ -52,7 +52,7 @@ std::int64_t average(std::int64_t sum, std::int64_t count) {
   return count > 0 ? (sum + count / 2) / count : 0;
 }
 std::string seconds_text(double seconds) {
-  return fmt::format("{:.3f} s", seconds);
+  return fmt::format("{:.{}f} s", seconds, seconds < 100 ? 3 : 1);
 }
 
 /// What the plots show, of a file or of several together.
@@ -197,8 +197,8 @@ json charts_of(const Shown& s, bool several) {
             std::move(sizes)),
       chart(
           "ranks", "Time by rank",
-          "All time in Forebay, and that of file writes and reads. Of several ranks in one bar, the slowest. "
-          "Of files of different ranks, only one at a time can be shown.",
+          "All time in Forebay, and that of file writes and reads. A bar of several ranks shows the slowest. "
+          "If files have different numbers of ranks, choose one.",
           {"Ranks", "All stages", "File writes and reads"}, std::move(ranks))};
 }
 

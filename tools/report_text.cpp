@@ -150,11 +150,13 @@ void print_file(const json& file) {
                      human_bytes(number(kept.at("peak_bytes"))),
                      counted(number(kept.at("conflicts")), "flush", "flushes")));
   }
-  line("coalesced",
-       fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
-                   human_bytes(number(coalesced.at("bytes"))),
-                   counted(number(coalesced.at("rounds")), "round", "rounds"),
-                   human_bytes(number(coalesced.at("average_run_bytes")))));
+  if (number(coalesced.at("runs")) > 0) {
+    line("coalesced",
+         fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
+                     human_bytes(number(coalesced.at("bytes"))),
+                     counted(number(coalesced.at("rounds")), "round", "rounds"),
+                     human_bytes(number(coalesced.at("average_run_bytes")))));
+  }
   line("between nodes", number(between.at("messages")) == 0
                             ? "nothing"
                             : fmt::format("{} of {}, {} of them one-sided puts",

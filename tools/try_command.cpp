@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -176,7 +177,7 @@ Status prepare(Trial& trial) {
               "--output: " + there.front() + " is there already; move it away, it would be lost"};
   }
   const std::string parent = o.folder.empty() ? "." : o.folder;
-  std::string name = whole(parent) + "/forebay-try-XXXXXX";
+  std::string name = (fs::path(whole(parent)) / "forebay-try-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     return from_errno(errno, "cannot make a folder in " + parent + " (--dir names another one)");
   trial.place.path = name;
@@ -277,6 +278,25 @@ void take_outputs(const Trial& trial, const Run& run) {
   }
 }
 
+/// Whether the run's folder has it.
+bool is_input(const TryOptions& options, const std::string& word) {
+  return std::any_of(options.inputs.begin(), options.inputs.end(), [&](const std::string& input) {
+    const std::string place = whole(input);
+    return (whole(word) + "/").starts_with(place.ends_with("/") ? place : place + "/");
+  });
+}
+
+/// As a shell takes it, to be copied.
+std::string for_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./+,:@%", c) != nullptr;
+  };
+  if (std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 void say_how_it_failed(const Trial& trial, const Run& run, int status) {
   std::string text = fmt::format("the {} run ended with status {}", name_of(run), status);
   complain(text + "; the end of what it said:");
@@ -286,10 +306,10 @@ void say_how_it_failed(const Trial& trial, const Run& run, int status) {
   for (const std::string& word : trial.program) {
     std::error_code error;
     if (&word == &trial.program.front() || word.empty() || word.front() == '/' || word.front() == '-' ||
-        !fs::exists(word, error))
+        !fs::exists(word, error) || is_input(trial.options, word))
       continue;
     complain("the program runs in a folder of its own, where there is no " + word +
-             "; if it reads that: --input " + word);
+             "; if it reads that: --input " + for_shell(word));
   }
 }
 

@@ -47,7 +47,7 @@ class Hints {
   enum class Gather {
     strict,    ///< when a put returns
     commit,    ///< after flush, sync or close
-    automatic  ///< as commit; with a keeper process, what a returned put put survives the process
+    automatic  ///< as commit; with a keeper process, the bytes of a put that has returned survive the process
   };
   /** Whether a small process of the node writes what dead ranks kept. */
   enum class Keeper {

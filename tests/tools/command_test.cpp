@@ -193,6 +193,8 @@ TEST_F(RunCommand, WrongOptionsAreTold) {
   const Outcome outcome = forebay_command({"run", "--stat", "x", "true"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.errors, "forebay: run has no option --stat; see forebay run --help\n");
+  EXPECT_THAT(forebay_command({"report", "--csv", "a.json", "b.json"}).errors,
+              HasSubstr("b.json; see forebay report --help\n"));
   EXPECT_EQ(forebay_command({}).status, 2);
   EXPECT_EQ(forebay_command({"walk"}).status, 2);
 }

@@ -62,6 +62,12 @@ TEST_F(Completion, TheShellsUnderstandIt) {
   }
 }
 
+TEST_F(Completion, NoBlankFollowsAHintsEqualsSign) {
+  EXPECT_THAT(forebay_command({"completion", "zsh"}).output,
+              HasSubstr(":HINTS:compadd -S \"\" - forebay_enable= "));
+  EXPECT_THAT(forebay_command({"completion", "bash"}).output, HasSubstr("compopt -o nospace"));
+}
+
 /// What bash offers for the words; the last one is being typed.
 std::set<std::string> offered(const std::string& folder, const std::vector<std::string>& words) {
   std::string typed;

@@ -184,6 +184,10 @@ TEST_F(Try, AFailingProgramIsToldAndLeavesNothing) {
   EXPECT_THAT(outcome.errors, HasSubstr("if it reads that: --input in.txt"));
   EXPECT_THAT(left(), IsEmpty());
   EXPECT_EQ(attempt("--input in.txt ./model in.txt").status, 0);
+  std::ofstream(*this / "here/in 2.txt") << "x";
+  EXPECT_THAT(attempt("./model 'in 2.txt'").errors, HasSubstr("--input 'in 2.txt'\n"));
+  script("sad", "cat \"$1\"; exit 4\n");
+  EXPECT_THAT(attempt("--input ./in.txt ./sad in.txt").errors, Not(HasSubstr("if it reads that")));
   outcome = attempt("--keep ./model in.txt");
   EXPECT_EQ(left().size(), 1U);
   EXPECT_EQ(attempt("./no-such-program").status, 2);

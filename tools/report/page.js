@@ -15,7 +15,7 @@
     return (Number.isInteger(value) ? String(value) : value.toFixed(1)) + ' ' + units[unit];
   }
   const brief = (n) => (n >= 1e9 ? n / 1e9 + ' G' : n >= 1e6 ? n / 1e6 + ' M' : n >= 1e3 ? n / 1e3 + ' k' : String(n));
-  const seconds = (s) => s.toFixed(3) + ' s';
+  const seconds = (s) => s.toFixed(s < 100 ? 3 : 1) + ' s';
 
   // ---- what each plot shows: bars by label, and the rows of its table ----
   const shows = {
@@ -85,7 +85,8 @@
     const values = { beginAtZero: true, type: shown.log ? 'logarithmic' : 'linear', stacked: !!shown.stacked,
                      grid: { color: color('grid') }, border: { display: false },
                      ticks: { color: color('dim'), maxTicksLimit: 6, maxRotation: 0, callback: function (value) {
-                       if (shown.log && !Number.isInteger(Math.log10(value))) return null;
+                       const power = Math.log10(value);
+                       if (shown.log && (!Number.isInteger(power) || (this.width < 250 && power % 2 !== 0))) return null;
                        return shown.unit === seconds ? value + ' s' : shown.log ? brief(value) : count(value);
                      } } };
     if (shown.log) values.min = 0.9;
