@@ -1,13 +1,18 @@
 # Finds PnetCDF and makes the target PnetCDF::PnetCDF.
 #
 # The header and the library are looked for directly: the pkg-config file of some distributions carries the paths of
-# the machine that built it. Set PnetCDF_ROOT to choose one.
+# the machine that built it. Set PnetCDF_ROOT to choose one: then no other is taken.
 # Results: PnetCDF_FOUND, PnetCDF_VERSION, PnetCDF_INCLUDE_DIR, PnetCDF_LIBRARY; and, where its archive lies beside the
 # library, PnetCDF_ARCHIVES (itself and, from 1.15 on, that of its file access).
 include(FindPackageHandleStandardArgs)
 
-find_path(PnetCDF_INCLUDE_DIR pnetcdf.h HINTS ENV PNETCDF_DIR PATH_SUFFIXES include)
-find_library(PnetCDF_LIBRARY pnetcdf HINTS ENV PNETCDF_DIR PATH_SUFFIXES lib lib64)
+set(_forebay_only "")
+if(PnetCDF_ROOT OR DEFINED ENV{PnetCDF_ROOT})
+  set(_forebay_only NO_DEFAULT_PATH)
+endif()
+find_path(PnetCDF_INCLUDE_DIR pnetcdf.h HINTS ${PnetCDF_ROOT} ENV PnetCDF_ROOT ENV PNETCDF_DIR PATH_SUFFIXES include ${_forebay_only})
+find_library(PnetCDF_LIBRARY pnetcdf HINTS ${PnetCDF_ROOT} ENV PnetCDF_ROOT ENV PNETCDF_DIR
+             PATH_SUFFIXES lib lib64 lib/${CMAKE_LIBRARY_ARCHITECTURE} ${_forebay_only})
 
 if(PnetCDF_INCLUDE_DIR)
   file(STRINGS "${PnetCDF_INCLUDE_DIR}/pnetcdf.h" _lines REGEX "#define PNETCDF_VERSION ")

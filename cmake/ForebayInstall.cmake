@@ -16,8 +16,15 @@ endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/forebay" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" ${unwanted})
 
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md")
+# The pages with what they link to and show.
+set(pages "")
+foreach(name IN ITEMS LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md SUPPORT.md)
+  list(APPEND pages "${PROJECT_SOURCE_DIR}/${name}")
+endforeach()
+install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+        PATTERN "_static" EXCLUDE) # no folder without a file
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/packaging" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/docs/report.schema.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/forebay")
 
 foreach(name IN ITEMS pure core hdf5 pnetcdf)

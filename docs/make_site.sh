@@ -26,6 +26,7 @@ export FOREBAY_DOXYGEN=$work/doxygen/xml PYTHONWARNINGS=ignore
 build() { sphinx-build -q -W --keep-going -d "$work/doctrees" -b "$1" "$top/docs" "$work/$1"; }
 build html
 build man
+python3 "$top/docs/man_lists.py" "$work"/man/*.[1-9]
 for page in "$work"/man/*.[1-9]; do
   kept=$top/docs/man/$(basename "$page")
   ! grep -n '–[a-z]' "$page" >&2 || fail "$(basename "$page") has a dash where an option has --"

@@ -42,12 +42,12 @@ class Scratch {
  public:
   explicit Scratch(const std::string& parent) {
     std::error_code error;
-    std::string name = (parent.empty() ? fs::temp_directory_path(error) : fs::absolute(parent, error)) /
-                       "forebay-doctor-XXXXXX";
+    const fs::path place = parent.empty() ? fs::temp_directory_path(error) : fs::absolute(parent, error);
+    std::string name = place / "forebay-doctor-XXXXXX";
     if (::mkdtemp(name.data()) != nullptr)
       path_ = name;
     else
-      why_ = from_errno(errno, "cannot make the folder " + name + " for the test files").message();
+      why_ = from_errno(errno, "cannot make a folder for the test files in " + place.string()).message();
   }
   ~Scratch() {
     std::error_code error;
@@ -200,7 +200,11 @@ void print_text(const Json& d) {
                    human_bytes(memory["bytes"].get<std::int64_t>())));
   line("window", fmt::format("{} {}", human_bytes(memory["window_bytes"].get<std::int64_t>()),
                              memory["reserved"].get<bool>() ? "can be reserved" : "cannot be reserved"));
-  if (!text(memory["problem"]).empty()) line("note", text(memory["problem"]));
+  if (!text(memory["problem"]).empty()) {
+    line("problem", text(memory["problem"]));
+    line("what to do",
+         "Make /dev/shm larger, or set forebay_memory_bytes lower. With less room Forebay works, slower.");
+  }
   const Json& keeper = d["keeper"];
   fmt::print("Keeper process\n");
   line("program", text(keeper["program"]).empty() ? "missing" : text(keeper["program"]));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/config_file.hpp"
 #include "base/hints.hpp"
 #include "base/settings.hpp"
 #include "human.hpp"
@@ -42,6 +43,7 @@ std::string stripe_source(const Settings& settings, std::int64_t preferred, std:
 
 nlohmann::ordered_json examine_folder(const std::string& folder, const Written& written) {
   Settings settings;
+  for (const char* name : {"/hdf5.h5", "/pnetcdf.nc"}) (void)apply_config(folder + name, settings);
   (void)apply_environment(settings);
   const FileSystem system = file_system_at(folder);
   nlohmann::ordered_json result{{"folder", folder},

@@ -47,17 +47,23 @@ std::string forebay_lines(const std::string& errors) {
   return reason;
 }
 
-/// Why a program failed: the lines that Forebay wrote, else those of the probe, else the last line of whoever
-/// wrote any.
-std::string reason_in(const std::string& errors) {
-  if (std::string reason = forebay_lines(errors); !reason.empty()) return reason;
-  std::string last;
+/// The first paragraph of the first banner, which Open MPI draws between lines of dashes: the cause, where
+/// later ones are what came of it. "" without a banner.
+std::string first_banner(const std::string& errors) {
+  std::string paragraph;
+  bool in_banner = false;
   std::istringstream stream(errors);
   for (std::string text; std::getline(stream, text);) {
-    if (text.starts_with("probe: ")) return text;
-    if (!text.empty()) last = text;
+    if (text.size() > 20 && text.find_first_not_of('-') == std::string::npos) {
+      if (!paragraph.empty()) break;
+      in_banner = true;
+    } else if (in_banner && !text.empty()) {
+      paragraph += (paragraph.empty() ? "" : " ") + text;
+    } else if (!paragraph.empty()) {
+      break;
+    }
   }
-  return last;
+  return paragraph;
 }
 
 void read_stats(const std::string& stats, const std::string& library, const std::string& path,
@@ -78,6 +84,19 @@ void read_stats(const std::string& stats, const std::string& library, const std:
 }
 
 }  // namespace
+
+std::string reason_in(std::string errors) {
+  std::erase(errors, '\0');  // Open MPI ends its banners with one
+  if (std::string reason = forebay_lines(errors); !reason.empty()) return reason;
+  std::string last;
+  std::istringstream stream(errors);
+  for (std::string text; std::getline(stream, text);) {
+    if (text.starts_with("probe: ")) return text;
+    if (!text.empty()) last = text;
+  }
+  const std::string banner = first_banner(errors);
+  return banner.empty() ? last : banner;
+}
 
 Prober::Prober(const Installation& installation, std::string folder)
     : installation_(installation),

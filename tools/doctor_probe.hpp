@@ -24,6 +24,10 @@ struct ProbeResult {
   std::string advice;
 };
 
+/// Why a program failed, from what it wrote: the lines of Forebay, else that of the probe, else the first
+/// paragraph of the launcher's first banner, else the last line of whoever wrote any.
+std::string reason_in(std::string errors);
+
 class Prober {
  public:
   Prober(const Installation& installation, std::string folder);

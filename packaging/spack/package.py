@@ -47,6 +47,7 @@ class Forebay(CMakePackage):
             args.append(self.define("HDF5_ROOT", self.spec["hdf5"].prefix))
         if self.spec.satisfies("+pnetcdf"):
             args.append(self.define("PnetCDF_ROOT", self.spec["parallel-netcdf"].prefix))
+        # For plots in reports: args.append(self.define("FOREBAY_CHART_JS", "/path/chart.umd.js"))
         return args
 
     def test_doctor(self):

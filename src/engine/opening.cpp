@@ -94,10 +94,10 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   if (values[0] == 0) return spread_failure(ranks, mine);
   for_each_agreed(settings, [&](std::int64_t& number) { number = values[n++]; });
   // Only rank 0 writes; the others must know that it gathers.
-  for (std::string* const path : {&settings.stats, &settings.trace}) {
+  for (std::string* const output : {&settings.stats, &settings.trace}) {
     const bool gathers = values[n++] != 0;
-    if (!gathers) path->clear();
-    if (gathers && path->empty()) *path = "-";
+    if (!gathers) output->clear();
+    if (gathers && output->empty()) *output = "-";
   }
   settings.has_keeper = values[n] != 0;
   settings.was_automatic = settings.mode == Mode::automatic;

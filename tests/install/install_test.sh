@@ -17,7 +17,7 @@ if grep -rlF -e "$build" -e "$sources/" -e "$work/first" "$prefix"; then
   echo "FAIL the installed files above name the folder of the build or of the sources, or the first prefix" && exit 1
 fi
 
-for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/forebay/docs/tcio.md share/forebay/report.schema.json \
+for file in share/doc/forebay/LICENSE share/doc/forebay/docs/hints.md share/doc/forebay/docs/own-format.md share/forebay/report.schema.json \
   share/bash-completion/completions/forebay share/zsh/site-functions/_forebay share/fish/vendor_completions.d/forebay.fish; do
   [ -s "$prefix/$file" ] || { echo "FAIL $file is not installed" && exit 1; }
 done

@@ -108,7 +108,10 @@ END
   ! grep -q "tests/" <(cd "$dir/build" && "$cmake" --build . --target help) || fail "tests are built as a subproject" || return 1
   (cd "$dir" && "$mpiexec" -n 2 build/program file) >"$dir/run.log" 2>&1 || fail "its program does not run"
 }
-missing_hdf5() { refused "FOREBAY_HDF5=ON: an HDF5 from 1.14 on" -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir"; }
+missing_hdf5() { refused "FOREBAY_HDF5=ON: an HDF5 from 1.14 on .*, not found in HDF5_ROOT=$dir" -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir"; }
+# The prefix that was named and no other, though the system has one.
+missing_pnetcdf() { refused "FOREBAY_PNETCDF=ON: a PnetCDF from 1.12.3 on .*, not found in PnetCDF_ROOT=$dir" -DFOREBAY_PNETCDF=ON -DPnetCDF_ROOT="$dir"; }
+wrong_value() { refused "FOREBAY_HDF5=AUT0: not one of ON, OFF and AUTO" -DFOREBAY_HDF5=AUT0; }
 # All at once.
 missing_much() { refused "FOREBAY_HDF5=ON: .*FOREBAY_PNETCDF=ON: " -DFOREBAY_HDF5=ON -DHDF5_ROOT="$dir" \
   -DFOREBAY_PNETCDF=ON -DPnetCDF_LIBRARY=PnetCDF_LIBRARY-NOTFOUND -DPnetCDF_INCLUDE_DIR="$dir" -DCMAKE_DISABLE_FIND_PACKAGE_PnetCDF=ON; }
@@ -129,12 +132,13 @@ other_mpi() {
 }
 
 known=(all hdf5_only pnetcdf_only core_only no_tools no_fortran tests_without_drivers examples lib64 libexec moved wrappers uninstalled subproject
-  missing_hdf5 missing_much other_mpi)
+  missing_hdf5 missing_pnetcdf missing_much wrong_value other_mpi)
 [ "${1:-}" != list ] || { printf '%s\n' "${known[@]}" && exit; }
 if [ $# -eq 0 ]; then
   set -- "${known[@]}"
   if ! pkg-config --exists pnetcdf; then # as in the root of MPICH
-    set -- all hdf5_only core_only no_tools lib64 moved wrappers uninstalled subproject missing_hdf5 missing_much other_mpi
+    set -- all hdf5_only core_only no_tools lib64 moved wrappers uninstalled subproject missing_hdf5 missing_pnetcdf missing_much wrong_value \
+      other_mpi
     echo "     without a PnetCDF here, not tried: $(printf '%s\n' "${known[@]}" "$@" | sort | uniq -u | paste -sd ' ')"
   fi
 fi
