@@ -14,7 +14,6 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
 nitpicky = False
-smartquotes_action = "qe"  # options keep their two dashes
 # Breathe declares a struct and its typedef of the same name.
 suppress_warnings = ["duplicate_declaration.c", "duplicate_declaration.cpp"]
 
