@@ -112,8 +112,7 @@ void print_markdown() {
       "| `FOREBAY_LIBDIR` | folders, between colons, where the preloaded shim looks for the drivers; set by "
       "`forebay run` |\n"
       "| `FOREBAY_KEEPER_PROGRAM` | the path of `forebay-keeper`, for `forebay_keeper=start` in a program "
-      "with "
-      "the static PnetCDF driver; set by `forebay run` |\n\n"
+      "with the static PnetCDF driver; set by `forebay run` |\n\n"
       "Folders are whole paths, and nobody but you, root and their owner may be able to change what is in "
       "them: others are left out, and a line says so. Names that are nearly one of these, or a hint's "
       "(`FOREBAY_MODE`), are asked about.\n");

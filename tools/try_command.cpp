@@ -487,7 +487,8 @@ Result judge(const Trial& trial) {
     result.verdict = "DIFFERENT: " + first->name + ": " + first->why;
     return result;
   }
-  const std::string same = result.files.empty() ? "no files to compare"
+  const std::string same = result.files.empty()
+                               ? "no files to compare (--output names those written elsewhere)"
                            : result.judged == 0 ? "no file that stock writes twice alike"
                                                 : "identical";
   if (faster)

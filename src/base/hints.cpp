@@ -369,8 +369,11 @@ Status set_hint(Settings& settings, std::string_view key, std::string_view value
       return {};
     const bool is_text = std::holds_alternative<std::string Settings::*>(entry.field);
     if (assign(settings, entry.field, is_text ? value : trimmed(value))) return {};
+    // As in the hints of other libraries.
+    const bool is_list = value.find_first_of(",:") < value.find('=') && value.find('=') != value.npos;
     return {Code::bad_hint, "hint " + std::string(key) + ": \"" + std::string(value) +
-                                "\" does not fit; expected: " + entry.spec.values};
+                                "\" does not fit; expected: " + entry.spec.values +
+                                (is_list ? "; hints are joined by ';'" : "")};
   }
   if (origin == Origin::info && !key.starts_with(prefix)) return {};
   return unknown_key(key);

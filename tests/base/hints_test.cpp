@@ -132,6 +132,8 @@ TEST(Hints, MalformedEntriesSayWhatIsWrong) {
   EXPECT_THAT(failure("forebay_stats=\"abc\"d;forebay_mode=strict"), HasSubstr("quotes"));
   EXPECT_THAT(failure("forebay_mode=fast"), testing::AllOf(HasSubstr("fast"), HasSubstr("strict | commit")));
   EXPECT_THAT(failure("forebay_memory_bytes=1"), HasSubstr("at least 64k"));
+  EXPECT_THAT(failure("forebay_mode=strict,forebay_stripe_bytes=1m"), HasSubstr("joined by ';'"));
+  EXPECT_THAT(failure("forebay_mode=strict,commit"), Not(HasSubstr("joined by")));
 }
 
 TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
