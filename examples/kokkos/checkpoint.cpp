@@ -116,7 +116,7 @@ void run(const std::string& path, int steps, bool again) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int result = argc < 3 ? 2 : 0;
-  if (result != 0) std::fprintf(stderr, "usage: %s FILE STEPS [again: restart from FILE]\n", argv[0]);
+  if (result != 0) std::fprintf(stderr, "usage: %s FILE STEPS [restart]\n", argv[0]);
   if (result == 0) {
     const Kokkos::ScopeGuard kokkos(argc, argv);
     try {
