@@ -423,6 +423,12 @@ void compare_all(const Trial& trial, Result& result) {
   }
 }
 
+bool served_any(const Trial& trial) {
+  json report;
+  return read_report(find_run(trial, true, trial.options.repeat).base + ".json", report).ok() &&
+         !report.at("files").empty();
+}
+
 /// What the report of the last run under Forebay says of a missing gain.
 std::vector<std::string> reasons_in(const Trial& trial) {
   const Run& last = find_run(trial, true, trial.options.repeat);
@@ -472,8 +478,8 @@ Result judge(const Trial& trial) {
   const double ratio = result.forebay > 0 ? result.stock / result.forebay : 1;
   const auto [least_stock, most_stock] = std::minmax_element(stock.begin(), stock.end());
   const auto [least_forebay, most_forebay] = std::minmax_element(forebay.begin(), forebay.end());
-  // Runs that lie among each other tell no difference.
-  const bool faster = *most_forebay < *least_stock && ratio >= 1.05;
+  // Runs that lie among each other tell no difference, nor do runs in which Forebay did nothing.
+  const bool faster = *most_forebay < *least_stock && ratio >= 1.05 && served_any(trial);
   // What forebay run itself takes to start says nothing about a job.
   constexpr double start = 0.1;
   const bool slower =

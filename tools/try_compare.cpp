@@ -44,7 +44,7 @@ Contents contents_of(const std::string& folder) {
 bool same_bytes(const std::string& a, const std::string& b, bool& readable) {
   std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
   readable = first.good() && second.good();
-  std::vector<char> x(std::size_t{1} << 20), y(x.size());
+  std::vector<char> x(std::size_t{1} << 16), y(x.size());
   while (readable && (first || second)) {
     first.read(x.data(), static_cast<std::streamsize>(x.size()));
     second.read(y.data(), static_cast<std::streamsize>(y.size()));

@@ -49,9 +49,20 @@ class Try : public InFolder {
 // A program of either kind knows by what forebay run preloads.
 const std::string kind = "case $LD_PRELOAD in *forebay*) kind=forebay ;; *) kind=stock ;; esac\n";
 
+// As if Forebay had served a file.
+const std::string served =
+    "[ $kind = stock ] || echo '{\"schema\": 2, \"files\": [{}]}' >\"$FOREBAY_STATS\"\n";
+
+TEST_F(Try, WithoutAServedFileNothingIsFaster) {
+  script("model", kind + "[ $kind = forebay ] || sleep 0.4\n");
+  const Outcome outcome = attempt("--repeat 1 ./model");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("\nno files to compare, no gain: Forebay served no file"));
+}
+
 TEST_F(Try, IdenticalFilesAndFaster) {
-  script("model",
-         kind + "[ $kind = forebay ] || sleep 0.4\nmkdir out; echo 1 >out/a; echo 2 >'b \"c\".nc'\n");
+  script("model", kind + served +
+                      "[ $kind = forebay ] || sleep 0.4\nmkdir out; echo 1 >out/a; echo 2 >'b \"c\".nc'\n");
   const Outcome outcome = attempt("--repeat 2 ./model");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, ContainsRegex("\nidentical, [0-9.]+ times faster\n"));
