@@ -7,7 +7,8 @@
  * no other rank, and a failure is this rank's alone. Functions return an enum forebay_code.
  *
  * While the file is open, only this open file may write it. Where ranks access the same bytes and one of them
- * writes, a collective put, get, flush or sync must come in between: a barrier alone is not enough. */
+ * writes, a collective put, get, flush or sync must come in between: a barrier, or a wait_all with nothing
+ * pending, is not enough. */
 #ifndef FOREBAY_FILE_H
 #define FOREBAY_FILE_H
 

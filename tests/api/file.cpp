@@ -193,8 +193,8 @@ void lists() {
 }
 
 // A collective put is newer than what any rank put by itself before, also where each call goes to MPI-IO.
-void newer(bool enabled) {
-  File file(MPI_COMM_WORLD, "newer.dat", kNew, forebay::Hints().enabled(enabled));
+void newer(const forebay::Hints& hints) {
+  File file(MPI_COMM_WORLD, "newer.dat", kNew, hints);
   const std::vector<int> old(1000, -1), mine(rank == 0 ? 1000 : 0, 1);
   if (rank == ranks - 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -369,7 +369,9 @@ int main(int argc, char** argv) {
   unsetenv("FOREBAY_HINTS");
   refused();
   lists();
-  for (const bool enabled : {true, false}) newer(enabled);
+  newer({});
+  newer(forebay::Hints().ranks_per_node(1).mode(forebay::Gather::commit));
+  newer(forebay::Hints().enabled(false));
   later();
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && failures == 0) std::printf("ok\n");
