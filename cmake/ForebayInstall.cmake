@@ -92,7 +92,7 @@ forebay_pkg_config(forebay "${PROJECT_DESCRIPTION}" "" "-lforebay")
 if(TARGET forebay_fortran)
   forebay_pkg_config(forebay-fortran "Forebay for Fortran programs" "-I\${libdir}/forebay/fortran" "-lforebay_fortran -lforebay")
 endif()
-forebay_pkg_config(forebay-core "Forebay's core" "" "-lforebay_core -lforebay_pure -lstdc++ -pthread")
+forebay_pkg_config(forebay-core "Forebay's core" "" "-lforebay_core -lforebay_pure -lstdc++ -lm -pthread")
 if(TARGET forebay_hdf5)
   forebay_pkg_config(forebay-hdf5 "Forebay's HDF5 driver" "-I${ParallelHDF5_INCLUDE_DIR}"
                      "-lforebay_hdf5 ${ParallelHDF5_LIBRARY}")
