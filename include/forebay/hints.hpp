@@ -139,6 +139,8 @@ class Hints {
   Hints& metadata(Metadata how) { return word("forebay_metadata", how, {"independent", "collective"}); }
   /** forebay_stats */
   Hints& stats(std::string path) { return set("forebay_stats", std::move(path)); }
+  /** forebay_trace */
+  Hints& trace(std::string path) { return set("forebay_trace", std::move(path)); }
   /** cb_nodes */
   Hints& aggregators(int count) { return number("cb_nodes", count); }
   /** cb_buffer_size */
