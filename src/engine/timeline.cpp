@@ -38,10 +38,14 @@ ClockSamples compare_clocks(const FileContext& file) {
 }
 
 std::int64_t world_rank(const FileContext& file) {
-  const std::string text = rank_by_launcher();
-  std::int64_t rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  return error == std::errc{} && end == text.data() + text.size() && rank >= 0 ? rank : file.comm->rank();
+  try {
+    const std::string text = rank_by_launcher();
+    std::int64_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error == std::errc{} && end == text.data() + text.size() && rank >= 0) return rank;
+  } catch (const std::bad_alloc&) {  // the other ranks gather what this one says
+  }
+  return file.comm->rank();
 }
 
 std::int64_t clock_to_wall() {
@@ -96,8 +100,11 @@ class Collector {
 }  // namespace
 
 void begin_timeline(FileContext& file, std::int64_t began) {
-  if (file.comm->rank() == 0) {
-    if (const Status status = continue_trace(file.settings.trace); !status.ok()) warn_once(status.message());
+  try {
+    if (file.comm->rank() == 0) {
+      if (const Status status = continue_trace(file.settings.trace); !status.ok()) warn_once(status.message());
+    }
+  } catch (const std::exception&) {  // the other ranks wait in the comparison of clocks; close tells it again
   }
   const ClockSamples at_open = compare_clocks(file);
   try {
