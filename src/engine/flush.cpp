@@ -65,13 +65,14 @@ class FlushRun::Writer {
                            const std::int64_t at = bit << shift;
                            pieces.push_back({base + at, round_.buffer() + at, bits << shift});
                          });
-        f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
+        // On several nodes they were counted before the others' came.
+        if (f_.nodes == 1) f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
         if (Status status = fill_holes(before); !status.ok()) return status;
         if (before > 0 && before < pieces.size() &&
             pieces[before - 1].offset + pieces[before - 1].length == pieces[before].offset) {
           pieces[before - 1].length += pieces[before].length;
           pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(before));
-          --f_.counters.node_runs;
+          if (f_.nodes == 1) --f_.counters.node_runs;
         }
         if (pieces.size() > kMostPieces) {
           if (Status status = write_pieces(); !status.ok()) return status;

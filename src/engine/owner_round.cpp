@@ -53,12 +53,14 @@ std::int64_t OwnerRound::agree(Sends what, std::int64_t next, Status& status) {
   if (f_.nodes == 1) return next;
   const StageTimer timer(f_.counters, Stage::exchange);
   for (std::size_t n = 0; n < parts_.size(); ++n) {
-    plans_[n] = {};
     requests_[n].clear();
-    if (static_cast<int>(n) != f_.node)
-      plans_[n] = plan_message(parts_[n], base_, f_.window.shift(), merged_);
-    sizes_[n] = what == Sends::bytes ? plans_[n].total() : request_bytes(plans_[n]);
+    const bool own = static_cast<int>(n) == f_.node;
+    // What this node put of its own owner's parts is only counted, before the others' come to it.
+    const bool planned = !own || what == Sends::bytes;
+    plans_[n] = planned ? plan_message(parts_[n], base_, f_.window.shift(), merged_) : PackPlan{};
     if (what == Sends::bytes) f_.counters.node_runs += plans_[n].runs;
+    if (own) plans_[n] = {};
+    sizes_[n] = what == Sends::bytes ? plans_[n].total() : request_bytes(plans_[n]);
   }
   std::int64_t least = kNoOffset;
   status.update(f_.rail->agree(sizes_, next, least));

@@ -2,6 +2,7 @@
 #include "exchange/packing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
@@ -12,11 +13,46 @@ namespace {
 struct Prefix {
   std::uint32_t header;
   std::uint32_t count;  // runs
+  std::uint32_t bytes;  // of the header that follows
 };
 
-struct PackedRun {
-  std::uint32_t begin;  // granules after the round's base
-  std::uint32_t count;  // granules
+// A number in groups of 7 bits, the lowest first; the top bit of a byte says that more follow.
+std::int64_t number_bytes(std::uint64_t value) {
+  return std::max(1, (std::bit_width(value) + 6) / 7);
+}
+
+std::byte* put_number(std::uint64_t value, std::byte* out) {
+  for (; value >= 0x80; value >>= 7) *out++ = static_cast<std::byte>(value | 0x80);
+  *out++ = static_cast<std::byte>(value);
+  return out;
+}
+
+bool take_number(const std::byte*& at, const std::byte* end, std::uint64_t& value) {
+  value = 0;
+  for (int shift = 0; at != end && shift < 63; shift += 7) {
+    const auto byte = static_cast<std::uint64_t>(*at++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+/// A run as a delta: 1 + the gap after the run before; where the length is not that run's, 0 and the length
+/// come first. The first comes after a run that ended at 0 and had no length.
+struct Delta {
+  std::int64_t end = 0;
+  std::int64_t length = 0;
+
+  std::uint64_t gap(std::int64_t begin) const { return static_cast<std::uint64_t>(begin - end) + 1; }
+  std::int64_t bytes(std::int64_t begin, std::int64_t count) const {
+    return number_bytes(gap(begin)) +
+           (count == length ? 0 : 1 + number_bytes(static_cast<std::uint64_t>(count)));
+  }
+  std::byte* put(std::int64_t begin, std::int64_t count, std::byte* out) const {
+    if (count != length) out = put_number(static_cast<std::uint64_t>(count), put_number(0, out));
+    return put_number(gap(begin), out);
+  }
+  void pass(std::int64_t begin, std::int64_t count) { *this = {begin + count, count}; }
 };
 
 struct Stride {
@@ -62,6 +98,8 @@ PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int 
   std::int64_t length = 0;
   std::int64_t step = 0;
   std::int64_t bits = 0;
+  std::int64_t deltas = 0;
+  Delta delta;
   bool regular = true;
   for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
     if (plan.runs == 0) {
@@ -74,15 +112,16 @@ PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int 
     last = begin;
     ++plan.runs;
     bits += count;
+    deltas += delta.bytes(begin, count);
+    delta.pass(begin, count);
   });
   if (plan.runs == 0) return plan;
   regular = regular && first >= 0;
   plan.data_bytes = bits << shift;
   std::int64_t bitmap = 0;
   for (const DomainPart& part : parts) bitmap += bitmap_words(part, shift) * 8;
-  const auto list = static_cast<std::int64_t>(sizeof(PackedRun)) * plan.runs;
-  std::int64_t smallest = list;
-  plan.header = Header::runs;
+  std::int64_t smallest = deltas;
+  plan.header = Header::deltas;
   if (bitmap < smallest) {
     smallest = bitmap;
     plan.header = Header::bitmap;
@@ -97,7 +136,8 @@ PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int 
 
 void pack_request(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, std::byte* out) {
-  const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs)};
+  const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs),
+                      static_cast<std::uint32_t>(plan.header_bytes - std::int64_t{sizeof(Prefix)})};
   std::memcpy(out, &prefix, sizeof prefix);
   std::byte* header = out + sizeof prefix;
   if (plan.header == Header::bitmap) {
@@ -114,11 +154,11 @@ void pack_request(const PackPlan& plan, std::span<const DomainPart> parts, std::
   }
   std::int64_t index = 0;
   Stride stride{};
+  Delta delta;
   for_each_run(parts, base, shift, merged, [&](std::int64_t begin, std::int64_t count) {
-    if (plan.header == Header::runs) {
-      const PackedRun run{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(count)};
-      std::memcpy(header, &run, sizeof run);
-      header += sizeof run;
+    if (plan.header == Header::deltas) {
+      header = delta.put(begin, count, header);
+      delta.pass(begin, count);
     } else if (index == 0) {
       stride.begin = static_cast<std::uint32_t>(begin);
       stride.count = static_cast<std::uint32_t>(count);
@@ -151,7 +191,11 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
   if (message.size() < sizeof prefix) return false;
   std::memcpy(&prefix, message.data(), sizeof prefix);
   const std::byte* header = message.data() + sizeof prefix;
-  const std::size_t left = message.size() - sizeof prefix;
+  if (message.size() - sizeof prefix < prefix.bytes) return false;
+  const std::size_t left = prefix.bytes;
+  const std::byte* const data_begin = header + left;
+  data = data_begin;
+  constexpr std::uint64_t kMost = 0xffffffff;
   std::int64_t window_end = 0;
   for (const DomainPart& part : parts) window_end = std::max(window_end, part.end - base);
   const auto take_checked = [&](std::int64_t begin, std::int64_t count) {
@@ -159,14 +203,19 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
   };
 
   switch (static_cast<Header>(prefix.header)) {
-    case Header::runs: {
-      const std::size_t bytes = sizeof(PackedRun) * prefix.count;
-      if (left < bytes) return false;
-      data = header + bytes;
+    case Header::deltas: {
+      Delta delta;
       for (std::uint32_t i = 0; i < prefix.count; ++i) {
-        PackedRun run{};
-        std::memcpy(&run, header + i * sizeof run, sizeof run);
-        if (!take_checked(run.begin, run.count)) return false;
+        std::uint64_t gap = 0, length = static_cast<std::uint64_t>(delta.length);
+        if (!take_number(header, data_begin, gap)) return false;
+        if (gap == 0 &&
+            !(take_number(header, data_begin, length) && take_number(header, data_begin, gap) && gap > 0))
+          return false;
+        if (gap > kMost || length > kMost) return false;
+        const std::int64_t begin = delta.end + static_cast<std::int64_t>(gap) - 1;
+        const auto count = static_cast<std::int64_t>(length);
+        if (!take_checked(begin, count)) return false;
+        delta.pass(begin, count);
       }
       return true;
     }
@@ -174,7 +223,6 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
       Stride stride{};
       if (left < sizeof stride) return false;
       std::memcpy(&stride, header, sizeof stride);
-      data = header + sizeof stride;
       for (std::uint32_t i = 0; i < prefix.count; ++i) {
         if (!take_checked(stride.begin + std::int64_t{i} * stride.step, stride.count)) return false;
       }
@@ -184,7 +232,6 @@ bool parse_header(std::span<const std::byte> message, std::span<const DomainPart
       std::size_t bytes = 0;
       for (const DomainPart& part : parts) bytes += static_cast<std::size_t>(bitmap_words(part, shift)) * 8;
       if (left < bytes) return false;
-      data = header + bytes;
       bool good = true;
       std::vector<std::uint64_t> bits;
       for (const DomainPart& part : parts) {

@@ -10,14 +10,15 @@
 
 namespace forebay {
 
-/// The forms a header takes. E3SM's scattered floats are cheapest as a bitmap, boxes as runs, interleaved
-/// arrays as a stride.
-enum class Header : std::uint32_t { runs = 1, strided = 2, bitmap = 3 };
+/// The forms a header takes. Scattered floats are cheapest as a bitmap where a node has many of them, and as
+/// deltas (the gaps between runs, and lengths where they change) where it has few; interleaved arrays as a
+/// stride.
+enum class Header : std::uint32_t { deltas = 1, strided = 2, bitmap = 3 };
 
 /// What a packed message needs: bytes of header and data. `parts` are file ranges of one round, `merged`
 /// their marks (bit i for window bytes [i << shift, …) after `base`).
 struct PackPlan {
-  Header header = Header::runs;
+  Header header = Header::deltas;
   std::int64_t runs = 0;
   std::int64_t data_bytes = 0;
   std::int64_t header_bytes = 0;

@@ -58,7 +58,11 @@ class KeeperKills : public testing::Test {
  protected:
   void SetUp() override {
     ::setenv("FOREBAY_KEEPER_PROGRAM", FOREBAY_KEEPER_BUILT, 1);
-    ::setenv("FOREBAY_KEEPER", ("keeper_kills " + std::to_string(::getpid())).c_str(), 1);
+    // A name for each test: of a process that ends, /proc knows no program any more while its socket still
+    // listens, so that the next test would be connected to the last one's keeper.
+    static int tests = 0;
+    const std::string name = "keeper_kills " + std::to_string(::getpid()) + " " + std::to_string(++tests);
+    ::setenv("FOREBAY_KEEPER", name.c_str(), 1);
   }
 
   struct Shared {
