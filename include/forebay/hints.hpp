@@ -66,6 +66,12 @@ class Hints {
     put,        ///< one-sided puts
     message     ///< messages
   };
+  /** How a collective write over several nodes goes through the file. */
+  enum class Rounds {
+    automatic,  ///< wide where a window would leave owners without work
+    window,     ///< round by round a range that a node's window holds
+    wide        ///< in every round all owners of the file are at work
+  };
   /** What writes the file. */
   enum class Storage {
     automatic,  ///< chosen by the file system
@@ -127,6 +133,8 @@ class Hints {
   Hints& ranks_per_node(int count) { return number("forebay_ranks_per_node", count); }
   /** forebay_link */
   Hints& link(Link how) { return word("forebay_link", how, {"automatic", "put", "message"}); }
+  /** forebay_rounds */
+  Hints& rounds(Rounds how) { return word("forebay_rounds", how, {"automatic", "window", "wide"}); }
   /** forebay_storage */
   Hints& storage(Storage kind) {
     return word("forebay_storage", kind, {"automatic", "mpiio", "posix", "null", "failing"});

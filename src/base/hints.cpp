@@ -34,8 +34,8 @@ struct Ignored {};
 
 using Field =
     std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                 Metadata Settings::*, FillHoles Settings::*, Check Settings::*, KeeperUse Settings::*,
-                 BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
+                 Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
+                 KeeperUse Settings::*, BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
 
 struct Entry {
   HintSpec spec;
@@ -89,6 +89,12 @@ constexpr Word<Link> words<Link>[] = {{"automatic", Link::automatic},
                                       {"auto", Link::automatic},
                                       {"put", Link::put},
                                       {"message", Link::message}};
+
+template <>
+constexpr Word<Rounds> words<Rounds>[] = {{"automatic", Rounds::automatic},
+                                          {"auto", Rounds::automatic},
+                                          {"window", Rounds::window},
+                                          {"wide", Rounds::wide}};
 
 bool same_word(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);

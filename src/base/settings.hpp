@@ -8,7 +8,8 @@
 
 namespace forebay {
 
-enum class Link { automatic, put, message };  ///< how packed bytes cross between nodes
+enum class Link { automatic, put, message };    ///< how packed bytes cross between nodes
+enum class Rounds { automatic, window, wide };  ///< how a flush over several nodes goes through the file
 /// null walks and discards; failing is for tests. An open file's is never automatic.
 enum class StorageKind { automatic, mpiio, posix, null, failing };
 /// When bytes must be in the file. An open file's is never automatic.

@@ -10,12 +10,18 @@
 namespace forebay {
 
 struct FileContext;
+struct Window;
 class Keeper;
 
 /// Collective: all ranks' puts go to the file. `mine`: how this rank's own part stands so far. `agree_max`:
 /// CoreFile::write_all.
 Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
                         std::span<std::int64_t> agree_max);
+
+/// Collective: the puts of all ranks go to the file through the window, in rounds; this node's outcome.
+/// `first`, `shift`: FlushRun::begin.
+Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
+                       int shift);
 
 /// A window takes milliseconds to make, which a file of a few small writes never gets back: as long as it has
 /// none, so many runs of it, of all ranks together, their ranks write by themselves. How many those of `puts`

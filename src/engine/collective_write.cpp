@@ -7,6 +7,7 @@
 
 #include "base/section.hpp"
 #include "engine/file_context.hpp"
+#include "engine/outbox_run.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
 #include "ranks/agreement.hpp"
@@ -52,6 +53,13 @@ Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, s
   return file.outcome(mine);
 }
 
+Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
+                       int shift) {
+  if (Outbox* const outbox = file.outbox(window); outbox != nullptr)
+    return OutboxRun(file.flush_over(window), *outbox, puts).run(first, shift);
+  return FlushRun(file.flush_over(window), puts).run(first, shift);
+}
+
 Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
                         std::span<std::int64_t> agree_max) {
   const FileDomains& layout = file.layout;
@@ -60,7 +68,7 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
 
   WindowUse use(file);
   std::optional<FlushRun> run;
-  if (use.get() != nullptr) run.emplace(file.flush_over(*use.get()), puts);
+  if (use.get() != nullptr && !file.wide.possible()) run.emplace(file.flush_over(*use.get()), puts);
   const int shift = guess.shift();
   const bool guessing = run && guess.worth_it();
   // Ranks with data say where their round begins; -1 is a rank that could not guess.
@@ -93,13 +101,13 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
     const int agreed_shift = shift_of(agreed[alignment]);
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = use.settle();
-    if (flushed.ok() && use.moved()) {
+    if (flushed.ok() && (use.moved() || !run)) {
       if (run) run->forget_guess();
-      run.emplace(file.flush_over(*use.get()), puts);
-    }
-    if (flushed.ok()) {
-      flushed = guessed && !use.moved() ? run->run_guessed(agreed[from], {agreed[begin], agreed[end]})
-                                        : run->run(agreed[begin], agreed_shift);
+      run.reset();
+      flushed = flush_in_rounds(file, *use.get(), puts, agreed[begin], agreed_shift);
+    } else if (flushed.ok()) {
+      flushed = guessed ? run->run_guessed(agreed[from], {agreed[begin], agreed[end]})
+                        : run->run(agreed[begin], agreed_shift);
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);

@@ -253,7 +253,7 @@ bool FetchRun::step_marked() {
   if (reader_) {
     indispensable([&] {
       least = reader_->gather(base_, hull_, parity, least, status_);
-      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, least);
+      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, {least});
       reader_->exchange_requests(status_);
       // After a failure the rounds go on, so that nobody waits in vain, but this owner reads no more.
       if (status_.ok()) status_ = reader_->read();
@@ -262,7 +262,7 @@ bool FetchRun::step_marked() {
     ++f_.counters.rounds;
   } else if (f_.nodes > 1) {
     const StageTimer timer(f_.counters, Stage::node_wait);
-    least = f_.window.await(f_.sequence);
+    least = f_.window.await(f_.sequence).next;
   }
   if (round_ > 0) pick(1 - parity);
   if (least == kNoOffset) {

@@ -43,6 +43,7 @@ Flush FileContext::flush_over(Window& window) {
   flush.node = t.node;
   flush.nodes = t.nodes;
   flush.aggregator = t.rail;
+  flush.writes_for = t.writes_for;
   flush.fill_holes = readable && file.fills_holes();
   flush.mark = file.mark();
   return flush;

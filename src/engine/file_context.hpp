@@ -40,6 +40,7 @@ struct FileContext {
   StoredFile file;
   Storage* storage = nullptr;  ///< the file's, while it is open
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
+  WideRounds wide;  ///< possible(): collective writes take them; the same on all ranks
   Counters counters;
   std::string reported_path;  ///< rank 0, where a report or a timeline is asked for
   std::unique_ptr<Timeline> timeline;
@@ -55,19 +56,27 @@ struct FileContext {
 
   // window_use.cpp
   /// What memory all ranks, and their nodes, have for this file: the largest round that fits (0: none), bytes
-  /// to keep, the round of the window that is there, and whether no other file uses the set.
+  /// to keep, the round of the window that is there, bytes a rank for windows, and whether no other file uses
+  /// the set.
   struct Memory {
-    std::int64_t round_that_fits, share, capacity;
+    std::int64_t round_that_fits, share, capacity, window;
     bool alone;
   };
   struct MemoryOffer {
-    Agreement::Minimum round_that_fits, share, capacity;
+    Agreement::Minimum round_that_fits, share, capacity, window;
     Agreement::All alone;
-    Memory of(const Agreement& a) const { return {a[round_that_fits], a[share], a[capacity], a[alone]}; }
+    Memory of(const Agreement& a) const {
+      return {a[round_that_fits], a[share], a[capacity], a[window], a[alone]};
+    }
   };
   MemoryOffer offer_memory(Agreement& agreement) const;
   std::int64_t wanted_round(const Striping& striping) const;
   FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
+  /// How the file is cut, and in which rounds it is written.
+  void cut(const Striping& striping, const Memory& memory);
+  /// Collective, by the file that has the window: the node's outbox for wide rounds; null where there are
+  /// none, and from then on also where no memory is left for them.
+  Outbox* outbox(Window& window);
   /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
   /// without shared memory it changes nodes and layout.
   Status prepare_window(const Memory& memory);

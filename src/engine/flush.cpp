@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -12,7 +11,7 @@
 #include "base/section.hpp"
 #include "engine/indispensable.hpp"
 #include "engine/owner_round.hpp"
-#include "exchange/dirty_map.hpp"
+#include "engine/stripe_writer.hpp"
 #include "request/active_set.hpp"
 
 namespace forebay {
@@ -20,18 +19,15 @@ namespace {
 
 constexpr std::size_t kBatch = 512;  // runs at a time: 12 KiB, stays in the first-level cache
 
-// What a block with holes costs: a write a run, or a read and a write of the whole. Measured on tmpfs and
-// ext4 with MPI-IO: 1.5 µs a small write, 2 GB/s read and write.
-constexpr double kWriteCallSeconds = 1.5e-6;
-constexpr double kSecondsPerByte = 0.5e-9;
-constexpr std::int64_t kFillBytes = 1 << 20;  // holes are filled in parts of this size at most
-
 }  // namespace
 
 /// Writes what the window holds of this owner's parts.
 class FlushRun::Writer {
  public:
-  explicit Writer(const Flush& flush) : f_(flush), round_(flush) {}
+  explicit Writer(const Flush& flush)
+      : f_(flush),
+        round_(flush),
+        writer_(flush, std::min(flush.domains.stripe_bytes(), flush.domains.round_bytes())) {}
 
   /// Between the node barrier and the file. Nothing was put outside of `hull`. Returns where the next round
   /// begins.
@@ -44,102 +40,21 @@ class FlushRun::Writer {
   /// What was put, and nothing else.
   Status write() {
     const StageTimer timer(f_.counters, Stage::write);
-    Status status = write_parts();
-    alone_.reset();
+    std::int64_t runs = 0;
+    const std::int64_t before = f_.counters.writes;
+    Status status = writer_.write(round_.parts(),
+                                  {round_.base(), round_.buffer(), round_.merged(), f_.window.shift()}, runs);
+    writer_.done();
+    if (f_.counters.writes > before) ++f_.counters.owner_rounds;
+    // On several nodes they were counted before the others' came.
+    if (f_.nodes == 1) f_.counters.node_runs += runs;
     return status;
   }
 
  private:
-  Status write_parts() {
-    auto& pieces = f_.scratch.pieces;
-    pieces.clear();
-    const int shift = f_.window.shift();
-    const std::int64_t base = round_.base();
-    for (const DomainPart& s : round_.parts()) {
-      // In parts, so that the list stays short however many holes there are.
-      const std::int64_t end = (s.end - base) >> shift;
-      for (std::int64_t part = (s.begin - base) >> shift; part < end; part += kPartBits) {
-        const std::size_t before = pieces.size();
-        for_each_bit_run(round_.merged(), part, std::min(part + kPartBits, end),
-                         [&](std::int64_t bit, std::int64_t bits) {
-                           const std::int64_t at = bit << shift;
-                           pieces.push_back({base + at, round_.buffer() + at, bits << shift});
-                         });
-        // On several nodes they were counted before the others' came.
-        if (f_.nodes == 1) f_.counters.node_runs += static_cast<std::int64_t>(pieces.size() - before);
-        if (Status status = fill_holes(before); !status.ok()) return status;
-        if (before > 0 && before < pieces.size() &&
-            pieces[before - 1].offset + pieces[before - 1].length == pieces[before].offset) {
-          pieces[before - 1].length += pieces[before].length;
-          pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(before));
-          if (f_.nodes == 1) --f_.counters.node_runs;
-        }
-        if (pieces.size() > kMostPieces) {
-          if (Status status = write_pieces(); !status.ok()) return status;
-        }
-      }
-    }
-    return write_pieces();
-  }
-
-  static constexpr std::int64_t kPartBits = 1 << 17;  // at most half as many runs: 1.5 MiB of list
-  static constexpr std::size_t kMostPieces = 1 << 16;
-
-  Status write_pieces() {
-    auto& pieces = f_.scratch.pieces;
-    const std::int64_t unit = std::min(f_.domains.stripe_bytes(), f_.domains.round_bytes());
-    for (const Piece& piece : pieces) f_.counters.count_write(piece.offset, piece.length, unit);
-    Status status = f_.storage.write(pieces);
-    pieces.clear();
-    return status;
-  }
-
-  // Replaces the runs from `before` on, all of one part, by whole parts of it where reading the holes is
-  // cheaper than many writes. Only the owner does so, inside a flush that all ranks have entered, and never
-  // past the last byte put.
-  Status fill_holes(std::size_t before) {
-    auto& pieces = f_.scratch.pieces;
-    const std::size_t count = pieces.size() - before;
-    if (!f_.fill_holes || count < 3) return {};
-    if (f_.mark != nullptr && !alone_) alone_.emplace(*f_.mark);
-    if (alone_ && !alone_->certain()) return {};
-    std::size_t out = before;
-    for (std::size_t first = before; first < before + count;) {
-      // A part: as many runs as lie within kFillBytes.
-      std::size_t last = first;
-      const std::int64_t begin = pieces[first].offset;
-      while (last + 1 < before + count &&
-             pieces[last + 1].offset + pieces[last + 1].length - begin <= kFillBytes)
-        ++last;
-      const std::int64_t span = pieces[last].offset + pieces[last].length - begin;
-      const double separate = static_cast<double>(last - first) * kWriteCallSeconds;
-      const double whole = kWriteCallSeconds + static_cast<double>(span) * 2 * kSecondsPerByte;
-      if (separate <= whole) {
-        for (std::size_t i = first; i <= last; ++i) pieces[out++] = pieces[i];
-        first = last + 1;
-        continue;
-      }
-      auto& block = f_.scratch.block;
-      if (block.size() < static_cast<std::size_t>(span)) block.resize(static_cast<std::size_t>(span));
-      f_.counters.count_read(span);
-      ++f_.counters.rmw_blocks;
-      if (Status status = f_.storage.read(begin, block.data(), span); !status.ok()) return status;
-      std::byte* target = round_.buffer() + (begin - round_.base());
-      for (std::size_t i = first; i < last; ++i) {
-        const std::int64_t hole = pieces[i].offset + pieces[i].length - begin;
-        const std::int64_t hole_end = pieces[i + 1].offset - begin;
-        std::memcpy(target + hole, block.data() + hole, static_cast<std::size_t>(hole_end - hole));
-      }
-      pieces[out++] = {begin, target, span};
-      first = last + 1;
-    }
-    pieces.resize(out);
-    return {};
-  }
-
   const Flush& f_;
   OwnerRound round_;
-  std::optional<OpenMark::Alone> alone_;  // from the first hole that is read until all is written
+  StripeWriter writer_;
 };
 
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
@@ -247,7 +162,7 @@ bool FlushRun::step() {
   if (writer_) {
     indispensable([&] {
       next = writer_->gather(base_, hull_, parity, next, status_);
-      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, next);
+      if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, {next});
       writer_->exchange(status_);
     });
     // After a failure the rounds go on, so that nobody waits in vain, but nothing more is written by this
@@ -256,7 +171,7 @@ bool FlushRun::step() {
     ++f_.counters.rounds;
   } else if (f_.nodes > 1) {
     const StageTimer timer(f_.counters, Stage::node_wait);
-    next = f_.window.await(f_.sequence);
+    next = f_.window.await(f_.sequence).next;
   }
   if (next != kNoOffset) {
     base_ = f_.domains.round_begin(next);

@@ -40,6 +40,7 @@ struct Flush {
   int node = 0;
   int nodes = 1;
   int aggregator = -1;             ///< this rank's rail number, or -1
+  int writes_for = -1;             ///< of wide rounds: the rail whose stripes this rank writes, or -1
   bool fill_holes = true;          ///< whether blocks with holes may be read, merged and written whole
   const OpenMark* mark = nullptr;  ///< while this says so; null: always
 };

@@ -84,6 +84,22 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
   return {};
 }
 
+Status NodeSet::make_outbox(const WideRounds& rounds) {
+  auto& outbox = window_->outbox;
+  outbox = {};
+  const int ranks = topology_.local_ranks;
+  const std::size_t bytes = Outbox::bytes_needed(rounds, ranks);
+  NodeMemory memory;
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, NodeMemoryWish(bytes), {}, memory);
+      !status.ok())
+    return status;
+  indispensable(
+      [&] { outbox.view = std::make_unique<Outbox>(memory.at, rounds, ranks, topology_.local_rank); });
+  outbox.memory = std::move(memory);
+  outbox.claim = MemoryClaim(MemoryClaim::Kind::window, static_cast<std::int64_t>(bytes) / ranks);
+  return {};
+}
+
 std::int64_t NodeSet::most_round(std::int64_t bytes) const {
   // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
   const std::int64_t ranks = topology_.local_ranks;
@@ -138,7 +154,8 @@ void NodeSet::give_back(std::shared_ptr<SegmentMemory> memory) {
 }
 
 std::int64_t NodeSet::claimed() const {
-  return planned_.bytes() + (window_ ? window_->claim.bytes() : 0) + (spare_ ? spare_->claim.bytes() : 0);
+  return planned_.bytes() + (window_ ? window_->claim.bytes() + window_->outbox.claim.bytes() : 0) +
+         (spare_ ? spare_->claim.bytes() : 0);
 }
 
 void NodeSet::drop_memory() {

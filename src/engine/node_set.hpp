@@ -16,6 +16,7 @@
 #include "exchange/link.hpp"
 #include "exchange/node_lease.hpp"
 #include "exchange/node_window.hpp"
+#include "exchange/outbox.hpp"
 #include "keeper/connection.hpp"
 #include "segments/node_segments.hpp"
 #include "topology/topology.hpp"
@@ -40,6 +41,12 @@ struct Window {
   std::int64_t bytes = 0;  ///< of the node's memory
   std::int64_t round_bytes = 0;
   MemoryClaim claim;
+  /// For wide rounds, once a file has asked for them; the last one's.
+  struct {
+    NodeMemory memory{};
+    std::unique_ptr<Outbox> view{};
+    MemoryClaim claim{};
+  } outbox;
 };
 
 /// Memory for the segments of one file at a time.
@@ -106,6 +113,9 @@ class NodeSet {
   /// Collective: makes the window, and sync points where there are none. Code::no_shared_memory on every rank
   /// if any node has none.
   Status make_window(std::int64_t round_bytes);
+  /// Collective, where there is a window: an outbox for such rounds, in the place of another. Without memory,
+  /// as make_window.
+  Status make_outbox(const WideRounds& rounds);
   /// The largest round for which a window fits `bytes` of a node's memory.
   std::int64_t most_round(std::int64_t bytes) const;
 

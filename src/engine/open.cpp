@@ -134,7 +134,7 @@ Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t
     striping = striping_here();
     comm->broadcast(&striping, sizeof striping, 0);
   }
-  layout = fit(striping, wanted_round(striping), memory.round_that_fits);
+  cut(striping, memory);
   share_to_keep = memory.share;
   storage = &file.storage();
   if (file.local()) bypass.read_from_memory();

@@ -60,6 +60,7 @@ std::int64_t OwnerRound::agree(Sends what, std::int64_t next, Status& status) {
     plans_[n] = planned ? plan_message(parts_[n], base_, f_.window.shift(), merged_) : PackPlan{};
     if (what == Sends::bytes) f_.counters.node_runs += plans_[n].runs;
     if (own) plans_[n] = {};
+    f_.counters.header_bytes += plans_[n].header_bytes;
     sizes_[n] = what == Sends::bytes ? plans_[n].total() : request_bytes(plans_[n]);
   }
   std::int64_t least = kNoOffset;

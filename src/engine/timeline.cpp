@@ -102,7 +102,8 @@ class Collector {
 void begin_timeline(FileContext& file, std::int64_t began) {
   try {
     if (file.comm->rank() == 0) {
-      if (const Status status = continue_trace(file.settings.trace); !status.ok()) warn_once(status.message());
+      if (const Status status = continue_trace(file.settings.trace); !status.ok())
+        warn_once(status.message());
     }
   } catch (const std::exception&) {  // the other ranks wait in the comparison of clocks; close tells it again
   }

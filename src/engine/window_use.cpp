@@ -142,7 +142,7 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   }
   const std::int64_t round = nodes->most_round(window);
   return {agreement.minimum(little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1)),
-          agreement.minimum(share), agreement.minimum(nodes->capacity()),
+          agreement.minimum(share), agreement.minimum(nodes->capacity()), agreement.minimum(window / ranks),
           agreement.all(comm->rank() != 0 || alone)};
 }
 
@@ -151,6 +151,31 @@ FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::
   most = std::min(most, kMostRound);
   if (round > most) round = choose_round_bytes(striping.unit, owners.count(striping.factor), round, most);
   return {striping, round, owners};
+}
+
+void FileContext::cut(const Striping& striping, const Memory& memory) {
+  layout = fit(striping, wanted_round(striping), memory.round_that_fits);
+  wide = {};
+  const Topology& t = nodes->topology();
+  if (t.nodes == 1 || settings.rounds == Rounds::window || memory.round_that_fits == 0) return;
+  const bool all_at_work = layout.round_bytes() >= layout.owners() * layout.block_bytes();
+  if (settings.rounds == Rounds::automatic && all_at_work) return;
+  // Reads need a window, too: half of the memory for each.
+  wide = choose_wide_rounds(layout, t.aggregators, t.nodes, t.most_local_ranks,
+                            memory.window / 2 * t.most_local_ranks, [](const WideRounds& rounds, int ranks) {
+                              return static_cast<std::int64_t>(Outbox::bytes_needed(rounds, ranks));
+                            });
+  if (wide.possible()) layout = fit(striping, wanted_round(striping), memory.round_that_fits / 2);
+}
+
+Outbox* FileContext::outbox(Window& window) {
+  if (!wide.possible()) return nullptr;
+  if (window.outbox.view != nullptr && window.outbox.view->rounds() == wide) return window.outbox.view.get();
+  const Status made = nodes->make_outbox(wide);
+  if (made.ok()) return window.outbox.view.get();
+  if (comm->rank() == 0) warn_once("collective writes take smaller rounds: " + made.message());
+  wide = {};
+  return nullptr;
 }
 
 Status FileContext::prepare_window(const Memory& memory) {
@@ -185,7 +210,7 @@ Status FileContext::do_without_shared_memory(Status why) {
   agreed.reduce_over(*comm);
   const Memory memory = offer.of(agreed);
   share_to_keep = memory.share;
-  layout = fit(layout.striping(), wanted_round(layout.striping()), memory.round_that_fits);
+  cut(Striping(layout.striping()), memory);
   return prepare_window(memory);
 }
 

@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-/// One rail: aggregators with one rank a node, numbered by node. Both functions are collective over the rail.
+/// One rail: aggregators with one rank a node, numbered by node. All functions are collective over the rail.
 class Rail {
  public:
   using Pack = std::function<void(int node, std::span<std::byte> out)>;
@@ -25,6 +25,18 @@ class Rail {
 
   /// Moves the messages agreed on: `pack` fills each, `unpack` gets each that arrives.
   virtual Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) = 0;
+
+  /// The least of all nodes' values, entry by entry, in place.
+  virtual Status least(std::span<std::int64_t> values) = 0;
+
+  struct Letter {
+    int node;
+    std::span<const std::byte> bytes;  ///< not empty
+  };
+  /// Sends letters, at most one to a node and none to this one, and gives those that come for this node in
+  /// this call to `take`. Nobody says before how many there are: where most nodes have nothing for each
+  /// other, nothing is sent.
+  virtual Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) = 0;
 };
 
 }  // namespace forebay

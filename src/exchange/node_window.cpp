@@ -152,16 +152,19 @@ bool NodeWindow::claim(std::uint64_t sequence, std::int64_t round) {
   return control_->claimed.compare_exchange_strong(seen, mine, std::memory_order_relaxed) || seen == mine;
 }
 
-void NodeWindow::announce(std::uint64_t sequence, std::int64_t next) {
-  control_->announced_next[sequence & 1].store(next, std::memory_order_relaxed);
-  control_->announced_sequence.store(sequence, std::memory_order_release);
+void NodeWindow::announce(std::uint64_t sequence, Course course) {
+  control_->announced_next[sequence & 1].store(course.next, std::memory_order_relaxed);
+  control_->announced_end[sequence & 1].store(course.end, std::memory_order_relaxed);
+  control_->announced.store(static_cast<std::uint32_t>(sequence), std::memory_order_seq_cst);
+  if (control_->sleepers.load(std::memory_order_seq_cst) != 0) wake_all(control_->announced);
 }
 
-std::int64_t NodeWindow::await(std::uint64_t sequence) {
-  // Short naps after a while: the aggregators may be waiting for a slow network.
-  poll_until(waiting_, 0, 1000, 50'000,
-             [&] { return control_->announced_sequence.load(std::memory_order_acquire) >= sequence; });
-  return control_->announced_next[sequence & 1].load(std::memory_order_relaxed);
+// The next one is announced after a barrier in which this rank takes part.
+NodeWindow::Course NodeWindow::await(std::uint64_t sequence) {
+  wait_on(control_->announced, waiting_,
+          [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
+  return {control_->announced_next[sequence & 1].load(std::memory_order_relaxed),
+          control_->announced_end[sequence & 1].load(std::memory_order_relaxed)};
 }
 
 int NodeWindow::failed_rank() const {

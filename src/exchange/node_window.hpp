@@ -87,10 +87,14 @@ class NodeWindow {
   /// While this rank is filling: whether any passes.
   bool others_bypass() const;
 
-  /// For several nodes: aggregator 0 tells the node where the next round begins, the others wait for it.
-  /// `sequence` counts rounds over the life of the window, the same on all ranks.
-  void announce(std::uint64_t sequence, std::int64_t next);
-  std::int64_t await(std::uint64_t sequence);
+  /// For several nodes: aggregator 0 tells the node where the next round begins, and, of a wide one, where
+  /// this round ends; the others wait for it. `sequence` counts rounds over the life of the window, the same
+  /// on all ranks.
+  struct Course {
+    std::int64_t next = 0, end = 0;
+  };
+  void announce(std::uint64_t sequence, Course course);
+  Course await(std::uint64_t sequence);
 
   /// For whoever waits for one aggregator instead of for all ranks: aggregator `a` of the node (one rank is,
   /// always the same) says that its part of flush `sequence` is done, with a failure's code, or 0.
@@ -126,8 +130,8 @@ class NodeWindow {
     alignas(128) std::atomic<std::uint32_t> sleepers;
     alignas(128) std::atomic<int> filling;
     alignas(128) std::atomic<std::uint64_t> claimed;  // the low bits of a round's number and of the sequence
-    alignas(128) std::atomic<std::uint64_t> announced_sequence;
-    std::atomic<std::int64_t> announced_next[2];
+    alignas(128) std::atomic<std::uint32_t> announced;  // the low bits of its sequence
+    std::atomic<std::int64_t> announced_next[2], announced_end[2];
   };
 
   template <class Meanwhile>

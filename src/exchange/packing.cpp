@@ -134,6 +134,12 @@ PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int 
   return plan;
 }
 
+std::int64_t header_bytes(std::span<const std::byte> message) {
+  Prefix prefix{};
+  std::memcpy(&prefix, message.data(), sizeof prefix);
+  return std::int64_t{sizeof prefix} + prefix.bytes;
+}
+
 void pack_request(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, std::byte* out) {
   const Prefix prefix{static_cast<std::uint32_t>(plan.header), static_cast<std::uint32_t>(plan.runs),

@@ -28,6 +28,9 @@ struct PackPlan {
 PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int shift,
                       const std::uint64_t* merged);
 
+/// Of a message: its bytes that are not data.
+std::int64_t header_bytes(std::span<const std::byte> message);
+
 /// Writes the message of that plan to `out` (plan.total() bytes).
 void pack_message(const PackPlan& plan, std::span<const DomainPart> parts, std::int64_t base, int shift,
                   const std::uint64_t* merged, const std::byte* window, std::byte* out);

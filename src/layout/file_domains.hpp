@@ -54,8 +54,16 @@ class FileDomains {
         owners_(set.count(striping.factor)),
         set_(std::move(set)) {}
 
+  /// The same domains, in rounds of another size.
+  FileDomains in_rounds_of(std::int64_t bytes) const {
+    FileDomains other = *this;
+    other.round_ = bytes;
+    return other;
+  }
+
   const Striping& striping() const { return striping_; }
   std::int64_t stripe_bytes() const { return striping_.unit; }
+  std::int64_t block_bytes() const { return block_; }
   std::int64_t round_bytes() const { return round_; }
   int owners() const { return owners_; }
 

@@ -1,5 +1,6 @@
 // Sizes by one Alltoall a round; bytes by MPI_Put into allocated inboxes under one long lock_all epoch, or by
-// Isend in chunks.
+// Isend in chunks. Letters by synchronous sends, whose end a barrier that does not block makes known
+// ("Scalable Communication Protocols for Dynamic Sparse Data Exchange", Hoefler, Siebert, Lumsdaine 2010).
 #include "mpi/rail.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/waiting.hpp"
 #include "mpi/handles.hpp"
 
 namespace forebay {
@@ -21,6 +23,10 @@ constexpr std::int64_t kInboxBytes = 4 << 20;
 // Bound on what is received at a time.
 constexpr std::int64_t kReceiveBytes = 4 << 20;
 constexpr int kTag = 4711;
+// Letters of one call and of the next have two tags by turns: a node that is through may send already what
+// others have to wait with.
+constexpr int kLetterTag = 4712;
+constexpr std::size_t kMostReceives = 16;  // at a time
 
 class MpiRail final : public Rail {
  public:
@@ -103,7 +109,97 @@ class MpiRail final : public Rail {
     return status;
   }
 
+  Status least(std::span<std::int64_t> values) override {
+    must(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                       comm_));
+    return {};
+  }
+
+  Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) override {
+    const int tag = kLetterTag + static_cast<int>(posts_++ & 1);
+    std::vector<MPI_Request> sends(letters.size(), MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const Letter& letter = letters[i];
+      must(MPI_Issend(letter.bytes.data(), static_cast<int>(letter.bytes.size()), MPI_BYTE, letter.node, tag,
+                      comm_, &sends[i]));
+      ++counters.messages;
+      counters.message_bytes += static_cast<std::int64_t>(letter.bytes.size());
+    }
+    Status status;
+    Arrivals arriving;
+    MPI_Request all_sent = MPI_REQUEST_NULL;
+    bool entered = false;
+    const auto arrived = [&] {
+      bool moved = receive_some(tag, arriving);
+      moved = take_some(take, arriving, status) || moved;
+      int done = 0;
+      if (!entered) {
+        must(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE));
+        if (done != 0) {
+          must(MPI_Ibarrier(comm_, &all_sent));
+          entered = true;
+        }
+        return false;
+      }
+      must(MPI_Test(&all_sent, &done, MPI_STATUS_IGNORE));
+      // Whatever was sent has been matched: nothing comes any more.
+      return done != 0 && !moved && arriving.requests.empty();
+    };
+    poll_until({}, 64, 0, 0, arrived);
+    return status;
+  }
+
  private:
+  /// Letters on their way in.
+  struct Arrivals {
+    std::vector<MPI_Request> requests;
+    std::vector<std::pair<int, std::vector<std::byte>>> letters;  // node, bytes
+    std::int64_t bytes = 0;
+  };
+
+  bool receive_some(int tag, Arrivals& arriving) const {
+    bool any = false;
+    while (arriving.requests.size() < kMostReceives &&
+           (arriving.requests.empty() || arriving.bytes < kReceiveBytes)) {
+      int there = 0;
+      MPI_Status from;
+      must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &from));
+      if (there == 0) break;
+      int count = 0;
+      MPI_Get_count(&from, MPI_BYTE, &count);
+      arriving.letters.emplace_back(from.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(count)));
+      arriving.requests.push_back(MPI_REQUEST_NULL);
+      must(MPI_Irecv(arriving.letters.back().second.data(), count, MPI_BYTE, from.MPI_SOURCE, tag, comm_,
+                     &arriving.requests.back()));
+      arriving.bytes += count;
+      any = true;
+    }
+    return any;
+  }
+
+  bool take_some(const Unpack& take, Arrivals& arriving, Status& status) const {
+    bool any = false;
+    for (std::size_t i = 0; i < arriving.requests.size();) {
+      int done = 0;
+      must(MPI_Test(&arriving.requests[i], &done, MPI_STATUS_IGNORE));
+      if (done == 0) {
+        ++i;
+        continue;
+      }
+      const auto& [node, letter] = arriving.letters[i];
+      if (!take(node, letter))
+        status.update(
+            {Code::internal, "a message from node " + std::to_string(node) + " was not well-formed"});
+      arriving.bytes -= static_cast<std::int64_t>(letter.size());
+      std::swap(arriving.letters[i], arriving.letters.back());
+      std::swap(arriving.requests[i], arriving.requests.back());
+      arriving.letters.pop_back();
+      arriving.requests.pop_back();
+      any = true;
+    }
+    return any;
+  }
+
   void open_inbox() {
     // Whether one-sided communication works at all is found out here, and agreed on.
     int good =
@@ -240,6 +336,7 @@ class MpiRail final : public Rail {
   int nodes_;
   int node_;
   bool puts_ = false;
+  unsigned posts_ = 0;
   mpi::Win window_;
   int key_ = MPI_KEYVAL_INVALID;
   std::byte* inbox_ = nullptr;

@@ -90,6 +90,30 @@ class ThreadRail final : public Rail {
     return status;
   }
 
+  Status least(std::span<std::int64_t> values) override {
+    const std::vector<std::int64_t> mine(values.begin(), values.end());
+    group_->exchange(node_, mine, [&](int, const std::vector<std::int64_t>& theirs) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], theirs[i]);
+    });
+    return {};
+  }
+
+  Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) override {
+    for (const Letter& letter : letters) {
+      ++counters.messages;
+      counters.message_bytes += static_cast<std::int64_t>(letter.bytes.size());
+    }
+    Status status;
+    group_->exchange(node_, letters, [&](int from, const std::span<const Letter>& all) {
+      for (const Letter& letter : all) {
+        if (letter.node == node_ && !take(from, letter.bytes))
+          status.update(
+              {Code::internal, "a message from node " + std::to_string(from) + " was not well-formed"});
+      }
+    });
+    return status;
+  }
+
  private:
   std::shared_ptr<Group> group_;
   int node_;

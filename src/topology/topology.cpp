@@ -57,6 +57,11 @@ Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ran
   const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
   const auto at = std::find(first.begin(), first.end(), t.local_rank);
   if (at != first.end()) t.rail = static_cast<int>(at - first.begin());
+  for (int a = 0; a < t.aggregators; ++a) {
+    const int begin = first[static_cast<std::size_t>(a)];
+    const int end = a + 1 < t.aggregators ? first[static_cast<std::size_t>(a) + 1] : t.local_ranks;
+    if (t.local_rank == (end - begin > 1 ? begin + 1 : begin)) t.writes_for = a;
+  }
   if (t.nodes > 1) t.rail_comm = ranks->split(t.rail, t.node);
   return t;
 }

@@ -28,6 +28,8 @@ struct Topology {
   int most_local_ranks = 1;   ///< all ranks: the largest node
   int aggregators = 1;        ///< a node; all ranks
   int rail = -1;              ///< -1: not an aggregator
+  int writes_for = -1;        ///< the rail whose bytes this rank may write while its aggregator exchanges:
+                              ///< the aggregator's neighbour, or, in a group of one, itself; -1: none
 
   OwnerSet owners() const { return {nodes, aggregators}; }
 };

@@ -68,6 +68,7 @@ using Mode = Hints::Gather;
 using KeeperUse = Hints::Keeper;
 using Check = Hints::Check;
 using Link = Hints::Link;
+using Rounds = Hints::Rounds;
 using StorageKind = Hints::Storage;
 using FillHoles = Hints::FillHoles;
 using Metadata = Hints::Metadata;

@@ -63,6 +63,20 @@ void shapes(const char* hints) {
   CHECK_OK(file->close());
 }
 
+// Over several nodes a flush takes wide rounds where its owners would else not all be at work, and where it
+// is told so.
+void wide_rounds(const std::string& hints, bool wide) {
+  shapes(hints.c_str());
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints.c_str());
+  CHECK_OK(put_interleaved(*file, 100, 1 << 20, 4, 3));
+  const bool several = file->nodes() > 1;
+  CHECK_OK(file->close());
+  std::int64_t counts[] = {file->counters().wide_rounds, file->counters().owner_rounds};
+  MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  CHECK((counts[0] > 0) == (several && wide));
+  CHECK(counts[1] > 0);
+}
+
 // Small flushes in which ranks begin in different rounds, the same one, and different ones again: where a
 // flush begins is guessed from the last ones.
 void rounds_apart(const char* hints) {
@@ -273,6 +287,13 @@ void failing_rank() {
       "forebay_stripe_bytes=65536");
   CHECK(put_interleaved(*file, 0, 4 << 20, 8, 1).code() == Code::io);
   CHECK_OK(file->close());
+  fresh("cases.dat");
+  file = open_file(
+      MPI_COMM_WORLD, "cases.dat",
+      "forebay_storage=failing;forebay_fail_after_bytes=100000;forebay_fail_rank=0;forebay_ranks_per_node=1;"
+      "forebay_stripe_bytes=65536;forebay_rounds=wide");
+  CHECK(put_interleaved(*file, 0, 4 << 20, 8, 1).code() == Code::io);
+  CHECK_OK(file->close());
 }
 
 // A request passes by the windows or does not as a whole, and its first runs tell: whatever the others are
@@ -439,6 +460,17 @@ int main(int argc, char** argv) {
       part("rounds apart", [] { rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k"); });
       part("rounds apart, several nodes", [] {
         rounds_apart("forebay_window_bytes=64k;forebay_stripe_bytes=16k;forebay_ranks_per_node=2");
+      });
+      part("wide rounds", [] {
+        const std::string two = "forebay_stripe_bytes=64k;forebay_ranks_per_node=2";
+        const std::string one = "forebay_stripe_bytes=64k;forebay_ranks_per_node=1;forebay_window_bytes=";
+        wide_rounds(two + ";forebay_rounds=wide", true);
+        wide_rounds(two + ";forebay_rounds=wide;forebay_memory_bytes=4m", true);
+        wide_rounds(two + ";forebay_rounds=wide;forebay_memory_bytes=256k", false);  // there is no room
+        wide_rounds(two + ";forebay_rounds=window;forebay_window_bytes=4k", false);
+        wide_rounds(one + "64k", true);
+        wide_rounds(one + "16m", false);
+        rounds_apart("forebay_stripe_bytes=16k;forebay_ranks_per_node=2;forebay_rounds=wide");
       });
       part("communicators", communicators);
       part("independent", independent);

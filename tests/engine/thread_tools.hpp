@@ -59,11 +59,15 @@ class ThreadRail final : public Rail {
         : barrier(nodes),
           next(static_cast<std::size_t>(nodes)),
           sizes(static_cast<std::size_t>(nodes)),
-          messages(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes)) {}
+          messages(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes)),
+          values(static_cast<std::size_t>(nodes)),
+          letters(static_cast<std::size_t>(nodes)) {}
     std::barrier<> barrier;
     std::vector<std::int64_t> next;
     std::vector<std::vector<std::int64_t>> sizes;
     std::vector<std::vector<std::byte>> messages;
+    std::vector<std::vector<std::int64_t>> values;
+    std::vector<std::span<const Letter>> letters;
   };
   ThreadRail(Shared& shared, int node) : s_(shared), node_(node) {}
 
@@ -91,6 +95,29 @@ class ThreadRail final : public Rail {
     for (std::size_t n = 0; n < nodes; ++n) {
       const auto& message = s_.messages[n * nodes + me];
       if (!message.empty() && !unpack(static_cast<int>(n), message)) status = {Code::internal, "malformed"};
+    }
+    s_.barrier.arrive_and_wait();
+    return status;
+  }
+  Status least(std::span<std::int64_t> values) override {
+    s_.values[static_cast<std::size_t>(node_)].assign(values.begin(), values.end());
+    s_.barrier.arrive_and_wait();
+    for (const auto& others : s_.values) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], others[i]);
+    }
+    s_.barrier.arrive_and_wait();
+    return {};
+  }
+  Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) override {
+    s_.letters[static_cast<std::size_t>(node_)] = letters;
+    counters.messages += static_cast<std::int64_t>(letters.size());
+    s_.barrier.arrive_and_wait();
+    Status status;
+    for (std::size_t n = 0; n < s_.letters.size(); ++n) {
+      for (const Letter& letter : s_.letters[n]) {
+        if (letter.node == node_ && !take(static_cast<int>(n), letter.bytes))
+          status = {Code::internal, "malformed"};
+      }
     }
     s_.barrier.arrive_and_wait();
     return status;

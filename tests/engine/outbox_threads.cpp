@@ -1,0 +1,240 @@
+// Wide rounds with threads for ranks and plain memory for the outbox, so that the thread sanitizer sees every
+// access, with delays; what many shapes of lists, cells and slots leave is compared with the plain image.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "engine/outbox_run.hpp"
+#include "request/memory_stream.hpp"
+#include "run_list_cursor.hpp"
+#include "thread_tools.hpp"
+#include "topology/topology.hpp"
+
+namespace forebay {
+namespace {
+
+using namespace test;
+
+/// What the ranks put.
+enum class Spread { scattered, blocks, own_parts, far_apart, one_rank, overlapping, count };
+
+struct Case {
+  int nodes;
+  int ranks;  // a node
+  int aggregators;
+  std::int64_t stripe;
+  std::int64_t cell;
+  std::int64_t slots;
+  std::int64_t listed;
+  int delay = 0;
+  int fail_node = -1;  // its writers cannot write
+  std::int64_t block = 0;
+  std::vector<int> owning{};
+
+  FileDomains domains() const { return {{stripe}, stripe, {nodes, aggregators, owning}, block}; }
+  WideRounds rounds() const {
+    const FileDomains d = domains();
+    return {aggregators, cell, d.block_bytes(), slots, slots * d.block_bytes() * d.owners(), listed};
+  }
+};
+
+constexpr std::int64_t kBytes = 400'000;
+constexpr std::int64_t kFar = 3'000'000;  // some begin there
+
+/// One rank's puts of one flush, in program order.
+using Puts = std::vector<std::vector<Run>>;
+
+/// Draws what every rank puts, of `data`, and puts it into `expected`.
+std::vector<Puts> draw(std::mt19937& random, Spread spread, int total, int width,
+                       const std::vector<std::byte>& data, std::vector<std::byte>& expected) {
+  std::vector<Puts> puts(static_cast<std::size_t>(total));
+  const auto below = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
+  const auto add = [&](int rank, std::size_t put, std::int64_t file, std::int64_t length) {
+    auto& all = puts[static_cast<std::size_t>(rank)];
+    if (all.size() <= put) all.resize(put + 1);
+    const std::int64_t stream = below(static_cast<std::int64_t>(data.size()) - length);
+    all[put].push_back({file, stream, length});
+    std::memcpy(expected.data() + file, data.data() + stream, static_cast<std::size_t>(length));
+  };
+  if (spread == Spread::overlapping) {
+    // Each has every total-th 5000 bytes for itself, and writes there again and again.
+    for (std::size_t put = 0; put < 6; ++put) {
+      for (std::int64_t at = 0; at + 5000 <= kBytes; at += 5000) {
+        const auto rank = static_cast<int>(at / 5000 % total);
+        const std::int64_t begin = below(4000 / width) * width;
+        add(rank, put, at + begin, std::min<std::int64_t>(5000 - begin, (1 + below(1000)) * width));
+      }
+    }
+    return puts;
+  }
+  for (std::int64_t at = 0; at < kBytes;) {
+    std::int64_t length = width;
+    if (spread == Spread::blocks) length = width * (1 + below(9000));
+    if (spread == Spread::one_rank) length = width * (1 + below(20));
+    length = std::min(length, kBytes - at);
+    auto rank = static_cast<int>(below(total + 1));  // total: nobody's
+    if (spread == Spread::own_parts) rank = static_cast<int>(at * total / kBytes);
+    if (spread == Spread::one_rank) rank = below(3) == 0 ? total : 0;
+    const std::int64_t file = spread == Spread::far_apart && at > kBytes / 2 ? at + kFar : at;
+    // Later puts begin in other parts of the file than the first ones.
+    if (rank < total) add(rank, static_cast<std::size_t>(at / 100'000), file, length);
+    at += length;
+  }
+  return puts;
+}
+
+void run_case(const Case& c, Spread spread, unsigned seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", spread " + std::to_string(static_cast<int>(spread)));
+  constexpr std::size_t kFlushes = 3;
+  const int total = c.nodes * c.ranks;
+  const FileDomains domains = c.domains();
+  const WideRounds rounds = c.rounds();
+  std::mt19937 random(seed);
+  std::vector<std::byte> data(200'000);
+  for (auto& byte : data) byte = static_cast<std::byte>(random());
+  std::vector<std::byte> file(kBytes + kFar + 4096, std::byte{0x11});
+  std::vector<std::byte> expected = file;
+  const int shift = static_cast<int>(random() % 4);
+  std::vector<std::vector<Puts>> puts;
+  std::vector<std::int64_t> firsts;
+  for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+    puts.push_back(draw(random, spread, total, 1 << shift, data, expected));
+    std::int64_t first = kNoOffset;
+    for (const Puts& of_rank : puts.back()) {
+      for (const auto& runs : of_rank) first = std::min(first, runs.empty() ? kNoOffset : runs[0].file);
+    }
+    firsts.push_back(first);
+  }
+
+  const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
+  const NodeMemories outboxes(c.nodes, Outbox::bytes_needed(rounds, c.ranks));
+  std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
+  for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  const std::vector<int> aggregators = spread_out(c.ranks, c.aggregators);
+  std::barrier agreement(total);
+  std::vector<Status> outcome(static_cast<std::size_t>(total));
+  std::vector<Counters> counters(static_cast<std::size_t>(total));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < total; ++t) {
+    threads.emplace_back([&, t] {
+      const auto me = static_cast<std::size_t>(t);
+      const int node = t / c.ranks;
+      const int local = t % c.ranks;
+      NodeWindow window(windows.of(node), c.ranks, local, 0);
+      Outbox outbox(outboxes.of(node), rounds, c.ranks, local);
+      MemoryStorage storage(file, seed + static_cast<unsigned>(t), c.delay);
+      if (node == c.fail_node) storage.fail();
+      FlushScratch scratch;
+      std::uint64_t sequence = 0;
+      Flush f{window, domains, storage, counters[me], scratch, sequence};
+      f.node = node;
+      f.nodes = c.nodes;
+      f.fill_holes = seed % 2 == 0;
+      std::unique_ptr<ThreadRail> rail;
+      for (int a = 0; a < c.aggregators; ++a) {
+        const int first = aggregators[static_cast<std::size_t>(a)];
+        const int end = a + 1 < c.aggregators ? aggregators[static_cast<std::size_t>(a) + 1] : c.ranks;
+        if (local == first) {
+          f.aggregator = a;
+          rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(a)], node);
+          f.rail = rail.get();
+        }
+        if (local == (end > first + 1 ? first + 1 : first)) f.writes_for = a;
+      }
+      for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+        std::vector<std::unique_ptr<RunListCursor>> cursors;
+        MemorySource source(data.data());
+        std::vector<Put> mine;
+        for (const auto& runs : puts[flush][me]) {
+          if (runs.empty()) continue;
+          cursors.push_back(std::make_unique<RunListCursor>(runs));
+          mine.push_back({cursors.back().get(), &source});
+        }
+        OutboxRun run(f, outbox, mine);
+        outcome[me].update(run.run(firsts[flush], shift));
+        agreement.arrive_and_wait();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  if (c.fail_node >= 0) {
+    for (int t = 0; t < total; ++t)
+      EXPECT_EQ(t / c.ranks == c.fail_node, !outcome[static_cast<std::size_t>(t)].ok()) << "thread " << t;
+    return;
+  }
+  for (const Status& status : outcome) ASSERT_TRUE(status.ok()) << status.message();
+  std::int64_t written = 0, put = 0;
+  for (const Counters& count : counters) {
+    written += count.written_bytes;
+    put += count.bytes;
+  }
+  if (spread != Spread::overlapping && seed % 2 != 0) {
+    EXPECT_EQ(written, put) << "every byte is written once";
+  }
+  for (std::size_t i = 0; i < file.size(); ++i) ASSERT_EQ(file[i], expected[i]) << "byte " << i;
+}
+
+void run_all(const Case& c, unsigned seed) {
+  for (int s = 0; s < static_cast<int>(Spread::count); ++s) run_case(c, static_cast<Spread>(s), seed++);
+}
+
+TEST(OutboxThreads, SeveralNodes) {
+  run_all({2, 4, 2, 8192, 4096, 2, 8192, 100}, 1);
+  run_all({3, 2, 1, 16384, 4096, 4, 16384, 50}, 10);
+  run_all({4, 1, 1, 4096, 4096, 1, 4096}, 20);
+  run_all({2, 5, 2, 65536, 16384, 2, 16384, 50}, 30);
+}
+
+TEST(OutboxThreads, RoundsWithRoomForAll) {
+  run_all({2, 3, 1, 65536, 65536, 8, 1 << 20}, 40);
+}
+
+TEST(OutboxThreads, StripesThatAreNoPowerOfTwo) {
+  run_all({3, 2, 2, 12288, 12288, 2, 12288, 20}, 50);
+  run_all({2, 2, 1, 20480, 4096, 3, 8192, 20}, 60);
+}
+
+TEST(OutboxThreads, ContiguousDomainsAndSomeNodesOwnTheFile) {
+  run_all({2, 3, 2, 8192, 8192, 2, 16384, 20, -1, 32768}, 70);
+  run_all({3, 2, 1, 8192, 4096, 2, 8192, 20, -1, 0, {2, 0}}, 80);
+}
+
+TEST(OutboxThreads, AFailureReachesItsWholeNodeAndNobodyHangs) {
+  run_case({2, 3, 1, 8192, 4096, 2, 8192, 0, 1}, Spread::scattered, 90);
+  run_case({2, 1, 1, 8192, 4096, 2, 8192, 0, 0}, Spread::blocks, 91);
+}
+
+TEST(WideRounds, AsLargeAsMemoryAllows) {
+  for (const std::int64_t stripe : {4096, 65536, 1 << 20, 3 << 20, 1'000'000, 1 << 26}) {
+    for (const int nodes : {2, 30, 1000}) {
+      for (const int ranks : {1, 4, 128}) {
+        const int rails = std::min(ranks, 2);
+        const FileDomains domains({stripe}, stripe, {nodes, rails});
+        const std::int64_t bytes = std::int64_t{8 << 20} * ranks;
+        const WideRounds rounds =
+            choose_wide_rounds(domains, rails, nodes, ranks, bytes, [](const WideRounds& r, int q) {
+              return static_cast<std::int64_t>(Outbox::bytes_needed(r, q));
+            });
+        if (!rounds.possible()) {
+          EXPECT_TRUE(stripe % 4096 != 0 || stripe * 8 > bytes) << stripe << ' ' << nodes << ' ' << ranks;
+          continue;
+        }
+        EXPECT_LE(Outbox::bytes_needed(rounds, ranks), bytes);
+        EXPECT_EQ(stripe % rounds.cell, 0);
+        EXPECT_EQ(rounds.range, rounds.slots * stripe * nodes * rails);
+        EXPECT_GE(rounds.listed, rounds.cell);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forebay
