@@ -53,8 +53,21 @@ Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, s
   return file.outcome(mine);
 }
 
-Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
-                       int shift) {
+Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift) {
+  const std::int64_t round = file.layout.round_bytes();
+  const bool rounds = file.layout.round_begin(hull.begin) + round < hull.end;
+  if (file.nodes->topology().nodes > 1 && file.settings.rounds == Rounds::automatic && rounds) {
+    const bool tries = file.own_parts.worth_it();
+    std::optional<OwnPart> part;
+    if (tries) part = find_own_parts(file, window, Reach(file.layout, puts).hull);
+    file.own_parts.learn(tries, part.has_value());
+    if (part) return flush_own_parts(file, window, puts, *part, shift);
+  }
+  return flush_shared(file, window, puts, hull.begin, shift);
+}
+
+Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
+                    int shift) {
   if (Outbox* const outbox = file.outbox(window); outbox != nullptr)
     return OutboxRun(file.flush_over(window), *outbox, puts).run(first, shift);
   return FlushRun(file.flush_over(window), puts).run(first, shift);
@@ -101,13 +114,16 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
     const int agreed_shift = shift_of(agreed[alignment]);
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = use.settle();
-    if (flushed.ok() && (use.moved() || !run)) {
-      if (run) run->forget_guess();
-      run.reset();
-      flushed = flush_in_rounds(file, *use.get(), puts, agreed[begin], agreed_shift);
-    } else if (flushed.ok()) {
+    const bool stays = run && !use.moved();
+    if (flushed.ok() && stays && file.nodes->topology().nodes == 1) {
       flushed = guessed ? run->run_guessed(agreed[from], {agreed[begin], agreed[end]})
                         : run->run(agreed[begin], agreed_shift);
+    } else if (flushed.ok() && !(stays && guessed)) {
+      if (run) run->forget_guess();
+      run.reset();
+      flushed = flush_in_rounds(file, *use.get(), puts, {agreed[begin], agreed[end]}, agreed_shift);
+    } else if (flushed.ok()) {
+      flushed = run->run_guessed(agreed[from], {agreed[begin], agreed[end]});
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);

@@ -36,9 +36,9 @@ void FileContext::barrier_for_mpi() {
   if (file.handle() != nullptr) barrier();
 }
 
-Flush FileContext::flush_over(Window& window) {
+Flush FileContext::flush_over(Window& window, const FileDomains& domains) {
   const Topology& t = nodes->topology();
-  Flush flush{*window.view, layout, *storage, counters, window.scratch, window.sequence};
+  Flush flush{*window.view, domains, *storage, counters, window.scratch, window.sequence};
   flush.rail = nodes->rail(settings.link);
   flush.node = t.node;
   flush.nodes = t.nodes;

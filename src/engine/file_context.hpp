@@ -14,6 +14,7 @@
 #include "engine/guess.hpp"
 #include "engine/node_set.hpp"
 #include "engine/open_again.hpp"
+#include "engine/own_flush.hpp"
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
 #include "engine/timeline.hpp"
@@ -47,6 +48,7 @@ struct FileContext {
   Bypass bypass;
   std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
   Guess guess;
+  OwnPartsGuess own_parts;
   std::int64_t direct_runs = 0;  ///< written without a window, by all ranks together
   Status deferred;
   bool readable = true;
@@ -102,7 +104,8 @@ struct FileContext {
   void barrier_for_mpi();
   /// Null: by messages.
   NodeWindow* sync_point() const { return synced ? seat.sync_point() : nullptr; }
-  Flush flush_over(Window& window);
+  Flush flush_over(Window& window) { return flush_over(window, layout); }
+  Flush flush_over(Window& window, const FileDomains& domains);
   /// Independent: past everything.
   Status write_now(std::span<const Put> puts);
   /// Runs of a collective write that are at least so long gain nothing from a window; 0: there are none.

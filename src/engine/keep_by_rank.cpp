@@ -219,7 +219,7 @@ Status KeepByRank::run_flush(WindowUse& use, std::span<const Put> puts, Status m
   if (!hull.empty()) {
     if (fits_direct(file_, runs)) return write_direct(file_, puts, std::move(mine), runs);
     Status flushed = use.settle();
-    if (flushed.ok()) flushed = flush_in_rounds(file_, *use.get(), puts, hull.begin, shift);
+    if (flushed.ok()) flushed = flush_in_rounds(file_, *use.get(), puts, hull, shift);
     mine.update(std::move(flushed));
   }
   return file_.outcome(mine);

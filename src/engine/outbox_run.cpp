@@ -99,8 +99,7 @@ Status OutboxRun::run(std::int64_t first, int shift) {
       ++f_.counters.rounds;
       ++f_.counters.wide_rounds;
     }
-    if (writes && !behind)
-      indispensable([&] { write({outbox_.parity(), blocks_, {base_, course.end}}); });
+    if (writes && !behind) indispensable([&] { write({outbox_.parity(), blocks_, {base_, course.end}}); });
     outbox_.pass();
     last = course.next == kNoOffset;
     if (last) break;

@@ -66,9 +66,9 @@ class OutboxRun {
   Status status_;
   int shift_ = 0;
   std::unique_ptr<StripeWriter> writer_;  // where this rank writes
-  Extent range_{0, 0};    // of the file, whose slots the round has
-  std::int64_t base_ = 0; // the round begins there
-  std::vector<Block> blocks_;  // of the owner for whom this rank exchanges or writes
+  Extent range_{0, 0};                    // of the file, whose slots the round has
+  std::int64_t base_ = 0;                 // the round begins there
+  std::vector<Block> blocks_;             // of the owner for whom this rank exchanges or writes
   // What was taken from a cursor and did not fit:
   Put pending_put_;
   std::int64_t pending_cell_ = 0;

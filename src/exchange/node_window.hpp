@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/waiting.hpp"
+#include "layout/extent.hpp"
 #include "request/run.hpp"
 
 namespace forebay {
@@ -88,10 +89,11 @@ class NodeWindow {
   bool others_bypass() const;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, and, of a wide one, where
-  /// this round ends; the others wait for it. `sequence` counts rounds over the life of the window, the same
-  /// on all ranks.
+  /// this round ends; or which part of the file is this node's own. The others wait for it. `sequence` counts
+  /// rounds over the life of the window, the same on all ranks.
   struct Course {
     std::int64_t next = 0, end = 0;
+    Extent own{};
   };
   void announce(std::uint64_t sequence, Course course);
   Course await(std::uint64_t sequence);
@@ -131,7 +133,7 @@ class NodeWindow {
     alignas(128) std::atomic<int> filling;
     alignas(128) std::atomic<std::uint64_t> claimed;  // the low bits of a round's number and of the sequence
     alignas(128) std::atomic<std::uint32_t> announced;  // the low bits of its sequence
-    std::atomic<std::int64_t> announced_next[2], announced_end[2];
+    std::atomic<std::int64_t> course[2][4];
   };
 
   template <class Meanwhile>

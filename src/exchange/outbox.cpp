@@ -60,8 +60,8 @@ Outbox::Places Outbox::places(const WideRounds& rounds, int ranks) {
   p.messages = p.lists + count * p.one_list;
   p.packed = round_up(p.messages + static_cast<std::size_t>(rounds.cells()) * sizeof(Message), kPage);
   // The most that all lists together can become: a run's delta takes 7 bytes at most, and a message a prefix.
-  const std::size_t prefixes = std::min(count * static_cast<std::size_t>(rows_in(rounds)),
-                                        static_cast<std::size_t>(rounds.cells()));
+  const std::size_t prefixes =
+      std::min(count * static_cast<std::size_t>(rows_in(rounds)), static_cast<std::size_t>(rounds.cells()));
   p.slots = round_up(p.packed + count * (listed + 7 * entries) + 16 * prefixes, kPage);
   const auto slots = static_cast<std::size_t>(2 * rounds.rails * rounds.slots);
   p.end = p.slots + slots * static_cast<std::size_t>(rounds.block + mark_words(rounds) * 8);
@@ -135,7 +135,8 @@ std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const 
       if (row.bytes + run.length > rounds_.listed) break;
       const auto at = static_cast<std::uint32_t>(run.file - begin);
       const auto length = static_cast<std::uint32_t>(run.length);
-      if (row.entries > first_entry && entries[row.entries - 1].begin + entries[row.entries - 1].length == at) {
+      if (row.entries > first_entry &&
+          entries[row.entries - 1].begin + entries[row.entries - 1].length == at) {
         entries[row.entries - 1].length += length;
       } else {
         if (row.entries == entries_in(rounds_)) break;
@@ -224,10 +225,9 @@ bool Outbox::fill_cell(std::int64_t cell, int shift) {
       const Entry entry = entries[e];
       copy_piece(image_.data() + entry.begin, from, entry.length);
       from += entry.length;
-      for_each_word(entry.begin >> shift, (std::int64_t{entry.begin} + entry.length) >> shift,
-                    [&](std::int64_t word, std::uint64_t bits) {
-                      marks_[static_cast<std::size_t>(word)] |= bits;
-                    });
+      for_each_word(
+          entry.begin >> shift, (std::int64_t{entry.begin} + entry.length) >> shift,
+          [&](std::int64_t word, std::uint64_t bits) { marks_[static_cast<std::size_t>(word)] |= bits; });
     }
   }
   return any;

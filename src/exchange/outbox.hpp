@@ -96,7 +96,7 @@ class Outbox {
   };
   struct alignas(128) Control {
     alignas(128) std::atomic<std::int64_t> next_cell;
-    alignas(128) std::atomic<std::int64_t> used;  // of the messages' memory
+    alignas(128) std::atomic<std::int64_t> used;      // of the messages' memory
     alignas(128) std::atomic<std::int64_t> stops[2];  // 1 + the cell; 0: none
   };
   struct Message {

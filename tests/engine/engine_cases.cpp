@@ -77,6 +77,68 @@ void wide_rounds(const std::string& hints, bool wide) {
   CHECK(counts[1] > 0);
 }
 
+// Every rank's part of the file is its own, and begins and ends inside stripes: what crosses between nodes
+// is what shared stripes have. Later flushes of interleaved data, and of own parts again, are right as well.
+void own_parts_of_nodes(const std::string& hints) {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints.c_str());
+  constexpr std::int64_t part = 600'000 + 36, width = 4, gap = 8;
+  const std::int64_t begin = 1000 + file->rank() * part;
+  const auto put_part = [&](unsigned salt) {
+    std::vector<std::byte> memory(part);
+    std::vector<Run> runs;
+    for (std::int64_t at = 0; at < part; at += width + gap) {
+      runs.push_back({begin + at, at, width});
+      for (std::int64_t b = 0; b < width; ++b)
+        memory[static_cast<std::size_t>(at + b)] = static_cast<std::byte>((begin + at + b) * 7 + salt);
+    }
+    RunListCursor cursor(runs);
+    MemorySource source(memory.data());
+    const Put put{&cursor, &source};
+    return file->write_all({&put, 1});
+  };
+  const auto holds_part = [&](unsigned salt, unsigned between) {
+    std::vector<std::byte> got(part);
+    CHECK_OK(file->read_at(begin, got.data(), part));
+    for (std::int64_t at = 0; at < part; ++at) {
+      const unsigned expected = at % (width + gap) < width ? salt : between;
+      if (expected != 0 &&
+          got[static_cast<std::size_t>(at)] != static_cast<std::byte>((begin + at) * 7 + expected))
+        return false;
+    }
+    return true;
+  };
+  CHECK_OK(put_part(3));
+  CHECK(holds_part(3, 0));
+  std::int64_t crossed = file->counters().message_bytes, put = file->counters().bytes;
+  MPI_Allreduce(MPI_IN_PLACE, &crossed, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &put, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (file->nodes() > 1) CHECK(crossed < put / 4);
+  MPI_Barrier(MPI_COMM_WORLD);
+  // Interleaved, over all of it.
+  const std::int64_t all = file->ranks() * part;
+  std::vector<std::byte> memory;
+  std::vector<Run> runs;
+  for (std::int64_t at = file->rank() * 100; at < all; at += file->ranks() * 100) {
+    const std::int64_t length = std::min<std::int64_t>(100, all - at);
+    runs.push_back({1000 + at, static_cast<std::int64_t>(memory.size()), length});
+    for (std::int64_t b = 0; b < length; ++b)
+      memory.push_back(static_cast<std::byte>((1000 + at + b) * 7 + 5));
+  }
+  RunListCursor cursor(runs);
+  MemorySource source(memory.data());
+  const Put interleaved{&cursor, &source};
+  for (int i = 0; i < 3; ++i) CHECK_OK(file->write_all({&interleaved, 1}));
+  CHECK(holds_part(5, 5));
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (unsigned salt = 6; salt < 12; ++salt) {
+    CHECK_OK(put_part(salt));
+    CHECK(holds_part(salt, 5));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  CHECK_OK(file->close());
+}
+
 // Small flushes in which ranks begin in different rounds, the same one, and different ones again: where a
 // flush begins is guessed from the last ones.
 void rounds_apart(const char* hints) {
@@ -471,6 +533,12 @@ int main(int argc, char** argv) {
         wide_rounds(one + "64k", true);
         wide_rounds(one + "16m", false);
         rounds_apart("forebay_stripe_bytes=16k;forebay_ranks_per_node=2;forebay_rounds=wide");
+      });
+      part("own parts of nodes", [] {
+        for (const char* nodes : {"", ";forebay_ranks_per_node=1", ";forebay_ranks_per_node=3"}) {
+          own_parts_of_nodes(std::string("forebay_stripe_bytes=16k;forebay_window_bytes=64k") + nodes);
+          own_parts_of_nodes(std::string("forebay_stripe_bytes=5000;forebay_window_bytes=1m") + nodes);
+        }
       });
       part("communicators", communicators);
       part("independent", independent);

@@ -219,10 +219,9 @@ TEST(WideRounds, AsLargeAsMemoryAllows) {
         const int rails = std::min(ranks, 2);
         const FileDomains domains({stripe}, stripe, {nodes, rails});
         const std::int64_t bytes = std::int64_t{8 << 20} * ranks;
-        const WideRounds rounds =
-            choose_wide_rounds(domains, rails, nodes, ranks, bytes, [](const WideRounds& r, int q) {
-              return static_cast<std::int64_t>(Outbox::bytes_needed(r, q));
-            });
+        const WideRounds rounds = choose_wide_rounds(
+            domains, rails, nodes, ranks, bytes,
+            [](const WideRounds& r, int q) { return static_cast<std::int64_t>(Outbox::bytes_needed(r, q)); });
         if (!rounds.possible()) {
           EXPECT_TRUE(stripe % 4096 != 0 || stripe * 8 > bytes) << stripe << ' ' << nodes << ' ' << ranks;
           continue;
