@@ -83,7 +83,8 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
   std::optional<FlushRun> run;
   if (use.get() != nullptr && !file.wide.possible()) run.emplace(file.flush_over(*use.get()), puts);
   const int shift = guess.shift();
-  const bool guessing = run && guess.worth_it();
+  const auto several = [&] { return file.nodes->topology().nodes > 1; };  // may become so
+  const bool guessing = run && guess.worth_it() && (guess.knows_shift() || !several());
   // Ranks with data say where their round begins; -1 is a rank that could not guess.
   std::int64_t least_base = kNoOffset, most_base = ~kNoOffset;
   if (guessing) {
@@ -115,7 +116,7 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
     guess.learn(guessing, guessed, agreed_shift);
     Status flushed = use.settle();
     const bool stays = run && !use.moved();
-    if (flushed.ok() && stays && file.nodes->topology().nodes == 1) {
+    if (flushed.ok() && stays && !several()) {
       flushed = guessed ? run->run_guessed(agreed[from], {agreed[begin], agreed[end]})
                         : run->run(agreed[begin], agreed_shift);
     } else if (flushed.ok() && !(stays && guessed)) {
@@ -127,7 +128,7 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
     }
     if (!flushed.ok()) all_well = false;
     mine.update(flushed);
-    if (file.nodes->topology().nodes > 1) {
+    if (several()) {
       const StageTimer timer(file.counters, Stage::agree);
       all_well = file.comm->all(all_well);
     }

@@ -25,7 +25,7 @@ class FetchRun::Reader {
 
   /// After the node's barrier. Returns where the next round begins.
   std::int64_t gather(std::int64_t base, Extent hull, int parity, std::int64_t node_next, Status& status) {
-    round_.gather(base, hull, parity);
+    round_.gather(base, hull, parity, f_.window.merges_together());
     return round_.agree(OwnerRound::Sends::requests, node_next, status);
   }
   void exchange_requests(Status& status) { round_.exchange_requests(status); }
@@ -249,6 +249,10 @@ bool FetchRun::step_marked() {
   const int parity = round_ & 1;
   // All have marked this round, and the round before is in the window.
   std::int64_t least = next_round(parity, next());
+  if (f_.window.merges_together()) {
+    const StageTimer timer(f_.counters, Stage::node_wait);
+    f_.window.merge_together(parity);
+  }
   ++f_.sequence;
   if (reader_) {
     indispensable([&] {

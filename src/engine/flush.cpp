@@ -31,8 +31,9 @@ class FlushRun::Writer {
 
   /// Between the node barrier and the file. Nothing was put outside of `hull`. Returns where the next round
   /// begins.
-  std::int64_t gather(std::int64_t base, Extent hull, int parity, std::int64_t node_next, Status& status) {
-    f_.counters.node_bytes += round_.gather(base, hull, parity);
+  std::int64_t gather(std::int64_t base, Extent hull, int parity, bool merged, std::int64_t node_next,
+                      Status& status) {
+    f_.counters.node_bytes += round_.gather(base, hull, parity, merged);
     return round_.agree(OwnerRound::Sends::bytes, node_next, status);
   }
   void exchange(Status& status) { round_.exchange_bytes(status); }
@@ -152,16 +153,18 @@ bool FlushRun::step() {
     return false;
   }
   const int parity = round_ & 1;
+  const bool merged = !guessed_ && f_.window.merges_together();
   std::int64_t next = kNoOffset;
   if (!guessed_) {
     scatter(base_, parity);
     const StageTimer timer(f_.counters, Stage::node_wait);
     next = f_.window.next_round(parity, active_ ? active_->next() : kNoOffset);
+    if (merged) f_.window.merge_together(parity);
   }
   ++f_.sequence;
   if (writer_) {
     indispensable([&] {
-      next = writer_->gather(base_, hull_, parity, next, status_);
+      next = writer_->gather(base_, hull_, parity, merged, next, status_);
       if (f_.nodes > 1 && f_.aggregator == 0) f_.window.announce(f_.sequence, {next});
       writer_->exchange(status_);
     });
@@ -202,7 +205,7 @@ void FlushRun::write_guessed() {
   if (mine) {
     attempt([&] {
       Writer writer(f_);
-      writer.gather(base_, hull_, 0, kNoOffset, status_);
+      writer.gather(base_, hull_, 0, false, kNoOffset, status_);
       if (status_.ok()) status_.update(writer.write());
     });
     f_.counters.aggregator = 1;

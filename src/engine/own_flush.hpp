@@ -43,7 +43,8 @@ struct OwnPart {
   Extent here;         ///< this node's: whole stripes; empty: none
   std::int64_t first;  ///< the lowest offset that is in nobody's part; kNoOffset: there is none
 };
-/// Collective, over several nodes, by the file that has the window: nothing on all ranks, or something on all.
+/// Collective, over several nodes, by the file that has the window: nothing on all ranks, or something on
+/// all.
 std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, Extent mine);
 
 /// Collective: the flush of these puts; this node's outcome. As flush_in_rounds.

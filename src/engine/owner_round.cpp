@@ -21,7 +21,7 @@ std::span<const DomainPart> OwnerRound::parts() const {
   return parts_[static_cast<std::size_t>(f_.node)];
 }
 
-std::int64_t OwnerRound::gather(std::int64_t base, Extent hull, int parity) {
+std::int64_t OwnerRound::gather(std::int64_t base, Extent hull, int parity, bool merged) {
   base_ = base;
   buffer_ = f_.window.buffer(parity);
   merged_ = f_.scratch.merged.data();
@@ -43,7 +43,9 @@ std::int64_t OwnerRound::gather(std::int64_t base, Extent hull, int parity) {
     for (const DomainPart& s : list) {
       const std::int64_t begin = (s.begin - base) / granule * granule;
       const std::int64_t end = (s.end - base + granule - 1) / granule * granule;
-      bytes += f_.window.merge(parity, begin, std::min(end, f_.window.round_bytes()), merged_);
+      const std::int64_t stop = std::min(end, f_.window.round_bytes());
+      bytes += merged ? f_.window.copy_merged(begin, stop, merged_)
+                      : f_.window.merge(parity, begin, stop, merged_);
     }
   }
   return bytes;

@@ -21,7 +21,8 @@ class OwnerRound {
 
   /// After the node's barrier: the parts of this rail in the round at `base`, and what the node marked of
   /// them; all that is marked lies in `hull`. Returns the marked bytes.
-  std::int64_t gather(std::int64_t base, Extent hull, int parity);
+  /// `merged`: all ranks have merged together.
+  std::int64_t gather(std::int64_t base, Extent hull, int parity, bool merged);
 
   /// What this node sends to the other owners: its bytes, or a request for theirs.
   enum class Sends { bytes, requests };

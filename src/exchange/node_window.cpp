@@ -27,7 +27,7 @@ std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
   const auto round = static_cast<std::size_t>(round_bytes);
   if (round == 0) return round_up(sizeof(Control) + count * sizeof(Slot), alignof(Control));
   const std::size_t map = round_up(round / 8 + round / 64 / kSummaryWords + 1, kPage);
-  return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + 2 * count * map;
+  return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + maps(ranks) * map;
 }
 
 NodeWindow::NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes)
@@ -175,17 +175,13 @@ int NodeWindow::failed_rank() const {
   return -1;
 }
 
-std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
-                               std::uint64_t* merged) const {
-  const std::int64_t first_bit = begin >> shift_;
-  const std::int64_t last_bit = end >> shift_;  // one past
-  if (first_bit >= last_bit) return 0;
-  const std::int64_t first_word = first_bit >> 6;
-  const std::int64_t last_word = (last_bit + 63) >> 6;  // one past
+// Words [first, last) of the marks; how many bits are set.
+std::int64_t NodeWindow::merge_words(int parity, std::int64_t first, std::int64_t last,
+                                     std::uint64_t* merged) const {
   std::int64_t bits = 0;
-  for (std::int64_t word = first_word; word < last_word;) {
+  for (std::int64_t word = first; word < last;) {
     const std::int64_t chunk = word / kSummaryWords;
-    const std::int64_t chunk_end = std::min(last_word, (chunk + 1) * kSummaryWords);
+    const std::int64_t chunk_end = std::min(last, (chunk + 1) * kSummaryWords);
     const auto count = static_cast<std::size_t>(chunk_end - word);
     std::uint64_t* out = merged + word;
     bool any = false;
@@ -206,14 +202,49 @@ std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
     }
     word = chunk_end;
   }
-  // Take the bits of boundary words that belong to a neighbour's range away from the count.
+  return bits;
+}
+
+// The set bits of boundary words that belong to a neighbour's range.
+std::int64_t NodeWindow::outside(std::int64_t first_bit, std::int64_t last_bit,
+                                 const std::uint64_t* merged) const {
   const std::uint64_t before = (std::uint64_t{1} << (first_bit & 63)) - 1;
-  bits -= std::popcount(merged[first_word] & before);
+  std::int64_t bits = std::popcount(merged[first_bit >> 6] & before);
   if ((last_bit & 63) != 0) {
     const std::uint64_t after = ~std::uint64_t{0} << (last_bit & 63);
-    bits -= std::popcount(merged[last_word - 1] & after);
+    bits += std::popcount(merged[last_bit >> 6] & after);
   }
-  return bits << shift_;
+  return bits;
+}
+
+std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
+                               std::uint64_t* merged) const {
+  const std::int64_t first = begin >> shift_;
+  const std::int64_t last = end >> shift_;  // one past
+  if (first >= last) return 0;
+  const std::int64_t bits = merge_words(parity, first >> 6, (last + 63) >> 6, merged);
+  return (bits - outside(first, last, merged)) << shift_;
+}
+
+void NodeWindow::merge_together(int parity) {
+  // Whole chunks, of which each has a byte in the ranks' summaries.
+  const std::int64_t words = ((round_bytes_ >> shift_) + 63) / 64;
+  const std::int64_t chunks = (words + kSummaryWords - 1) / kSummaryWords;
+  const auto begin_of = [&](int rank) { return std::min(words, chunks * rank / ranks_ * kSummaryWords); };
+  (void)merge_words(parity, begin_of(rank_), begin_of(rank_ + 1), shared_merged());
+  barrier();
+}
+
+std::int64_t NodeWindow::copy_merged(std::int64_t begin, std::int64_t end, std::uint64_t* merged) const {
+  const std::int64_t first = begin >> shift_;
+  const std::int64_t last = end >> shift_;
+  if (first >= last) return 0;
+  std::int64_t bits = 0;
+  for (std::int64_t word = first >> 6; word < (last + 63) >> 6; ++word) {
+    merged[word] = shared_merged()[word];
+    bits += std::popcount(merged[word]);
+  }
+  return (bits - outside(first, last, merged)) << shift_;
 }
 
 }  // namespace forebay

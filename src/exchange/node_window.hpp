@@ -115,6 +115,14 @@ class NodeWindow {
   /// boundary words are left undefined.
   std::int64_t merge(int parity, std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
 
+  /// Where a node has so many ranks, an owner that merges alone is slower than all that wait for it.
+  bool merges_together() const { return ranks_ >= kMergeTogether; }
+  /// After next_round(), by all ranks if merges_together(): each merges its share of the whole window, and
+  /// all wait for each other.
+  void merge_together(int parity);
+  /// Of a window that was merged so: as merge().
+  std::int64_t copy_merged(std::int64_t begin, std::int64_t end, std::uint64_t* merged) const;
+
   int shift() const { return shift_; }
 
  private:
@@ -136,8 +144,16 @@ class NodeWindow {
     std::atomic<std::int64_t> course[2][4];
   };
 
+  static constexpr int kMergeTogether = 16;
+
   template <class Meanwhile>
   void barrier(Meanwhile&& meanwhile);
+  std::int64_t merge_words(int parity, std::int64_t first, std::int64_t last, std::uint64_t* out) const;
+  std::int64_t outside(std::int64_t first_bit, std::int64_t last_bit, const std::uint64_t* merged) const;
+  static std::size_t maps(int ranks) {
+    return 2 * static_cast<std::size_t>(ranks) + (ranks >= kMergeTogether ? 1 : 0);
+  }
+  std::uint64_t* shared_merged() const { return words(ranks_, 0); }
 
   std::int64_t words_per_map() const { return round_bytes_ / 64; }
   std::uint64_t* words(int rank, int parity) const;

@@ -19,8 +19,7 @@ std::optional<std::vector<Extent>> own_parts(std::span<const Extent> hulls, std:
   };
   std::vector<Part> parts;
   for (std::size_t n = 0; n < hulls.size(); ++n) {
-    if (!hulls[n].empty())
-      parts.push_back({{hulls[n].begin / stripe, (hulls[n].end - 1) / stripe + 1}, n});
+    if (!hulls[n].empty()) parts.push_back({{hulls[n].begin / stripe, (hulls[n].end - 1) / stripe + 1}, n});
   }
   std::ranges::sort(parts, {}, [](const Part& p) { return std::pair(p.stripes.begin, p.stripes.end); });
   std::vector<Extent> own(hulls.size(), Extent{0, 0});

@@ -204,6 +204,11 @@ TEST(FetchThreads, BetweenNodes) {
   }
 }
 
+TEST(FetchThreads, ManyRanksMergeTogether) {
+  run_case({1, 18, 2, 4096, 16384, 50, false, 5}, 1);
+  run_case({2, 16, 2, 8192, 32768, 50, false, 1}, 2);
+}
+
 TEST(FetchThreads, TwoWindowsStepByStep) {
   run_case({1, 4, 2, 4096, 16384, 100, true, 60, -1, 0, {}, true}, 1);
   run_case({1, 3, 2, 4096, 16384, 100, false, 5, -1, 0, {}, true}, 2);

@@ -303,6 +303,12 @@ TEST(FlushThreads, OneNode) {
   }
 }
 
+TEST(FlushThreads, ManyRanksMergeTogether) {
+  run_case({1, 17, 2, 4096, 8192, 50}, 50);
+  run_case({2, 16, 2, 4096, 16384, 50}, 51);
+  run_case({1, 20, 3, 5000, 1 << 20, 0}, 52);
+}
+
 TEST(FlushThreads, StripeLargerThanTheRound) {
   run_case({1, 4, 2, 32768, 4096, 50}, 5);
 }

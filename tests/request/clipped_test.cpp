@@ -46,8 +46,7 @@ TEST(ClippedCursor, YieldsWhatLiesInTheRangeOrWhatDoesNot) {
         for (std::size_t r = 0; r < n; ++r) {
           ASSERT_GE(out[r].file, next);
           ASSERT_LE(out[r].file + out[r].length, limit);
-          ASSERT_TRUE(cursor.hull().begin <= out[r].file &&
-                      out[r].file + out[r].length <= cursor.hull().end);
+          ASSERT_TRUE(cursor.hull().begin <= out[r].file && out[r].file + out[r].length <= cursor.hull().end);
           for (std::int64_t i = 0; i < out[r].length; ++i) {
             auto& byte = found[static_cast<std::size_t>(out[r].file + i)];
             ASSERT_EQ(byte, -1);
