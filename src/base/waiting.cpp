@@ -36,6 +36,10 @@ void sleep_for(long nanoseconds) {
   ::nanosleep(&time, nullptr);
 }
 
+void sleep_until(bool (*)(void*), void*, long nanoseconds) {
+  sleep_for(nanoseconds);
+}
+
 void yield() {
   sched_yield();
 }

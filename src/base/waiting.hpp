@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/clock.hpp"
 
@@ -28,6 +30,8 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long nanosec
 void wake_all(std::atomic<std::uint32_t>& word);
 /// A signal handler may do so, too.
 void sleep_for(long nanoseconds);
+/// The same, or shorter where whoever makes `done(of)` true is known to wake this.
+void sleep_until(bool (*done)(void* of), void* of, long nanoseconds);
 /// Whoever else has work on this core goes first.
 void yield();
 
@@ -61,6 +65,7 @@ void wait_on(std::atomic<std::uint32_t>& word, const Waiting& waiting, Done&& do
 template <class Done>
 void poll_until(const Waiting& waiting, int spins, int yields, long nap, Done&& done) {
   constexpr int per_look = 64;
+  yields = std::min(yields, yields_before_sleep());
   std::chrono::steady_clock::time_point begun;
   for (int tries = 0; !done(); ++tries) {
     if (tries < spins) continue;
@@ -68,7 +73,8 @@ void poll_until(const Waiting& waiting, int spins, int yields, long nap, Done&& 
     if (waiting.idle != nullptr) waiting.idle();
     const bool naps = nap > 0 && tries >= spins + yields;
     if (naps)
-      sleep_for(nap);
+      sleep_until([](void* of) -> bool { return (*static_cast<std::remove_reference_t<Done>*>(of))(); },
+                  &done, nap);
     else
       yield();
     if (waiting.waited != nullptr && (naps || tries % per_look == 0))
