@@ -98,8 +98,7 @@ class Amr final : public Pattern {
     for (const Level& level : levels_) {
       const PieceListPtr& mine = level.pieces[static_cast<std::size_t>(rank)];
       for (std::int64_t c = 0; c < components_; ++c, base += level.cells * 8) {
-        if (mine->elements() > 0)
-          made.push_back(std::make_unique<PieceListCursor>(mine, PieceMapping{base, 8, 0, 0}));
+        made.push_back(std::make_unique<PieceListCursor>(mine, PieceMapping{base, 8, 0, 0}));
       }
     }
     return made;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <simgrid/s4u.hpp>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -107,6 +108,11 @@ void wake_all(std::atomic<std::uint32_t>& word) {
 }
 
 void sleep_for(long nanoseconds) {
+  // The end of the process, after that of the simulation.
+  if (running == nullptr) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+    return;
+  }
   pass(static_cast<double>(nanoseconds) * 1e-9);
 }
 

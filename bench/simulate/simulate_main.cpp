@@ -1,6 +1,7 @@
 // forebay-simulate: what every rank of the simulated machine runs. smpirun starts it (simulate.py); rank 0
 // prints a JSON line for each pattern under each subject.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -98,7 +99,7 @@ nlohmann::json report(const Outcome& outcome, const File& file, std::int64_t pay
 bool run_one(const Options& options, const std::string& name, const std::string& subject,
              const Pattern& pattern, const Communicator& ranks, int node) {
   static std::unique_ptr<File> file;  // one for all ranks
-  std::string failure;
+  const auto begin = std::chrono::steady_clock::now();
   if (ranks.rank() == 0) {
     file = std::make_unique<File>(options.servers, pattern.file_bytes());
     file->damage(options.damage);
@@ -115,6 +116,7 @@ bool run_one(const Options& options, const std::string& name, const std::string&
   if (!outcome.failure.empty()) std::fprintf(stderr, "simulate: %s\n", outcome.failure.c_str());
   if (ranks.rank() == 0) {
     nlohmann::json line = {{"pattern", name}, {"subject", subject}, {"ranks", ranks.size()}};
+    line["host_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     line.update(report(outcome, *file, sums[0], sums[1]));
     const Wrong wrong = compare(*file, pattern, ranks.size());
     if (wrong.bytes > 0) {
@@ -156,7 +158,7 @@ int simulate(int argc, char** argv) {
     }
   }
   running = nullptr;
-  return right ? 0 : 1;
+  return right || rank.number > 0 ? 0 : 1;  // one says it
 }
 
 }  // namespace
