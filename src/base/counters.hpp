@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/thread_state.hpp"
 #include "base/trace.hpp"
 
 namespace forebay {
@@ -74,15 +76,15 @@ inline Moved moved_by(Stage stage, const Counters& c) {
 class StageTimer {
  public:
   StageTimer(Counters& counters, Stage stage)
-      : counters_(counters), stage_(stage), before_(std::exchange(within, 0.0)), begin_(Clock::now()) {
+      : counters_(counters), stage_(stage), before_(std::exchange(thread_state.timed, 0.0)), begin_(now()) {
     if (counters.trace != nullptr) [[unlikely]]
       moved_ = moved_by(stage, counters);
   }
   ~StageTimer() {
-    const Clock::time_point end = Clock::now();
+    const Clock::time_point end = now();
     const double passed = std::chrono::duration<double>(end - begin_).count();
-    counters_.seconds[static_cast<std::size_t>(stage_)] += passed - within;
-    within = before_ + passed;
+    counters_.seconds[static_cast<std::size_t>(stage_)] += passed - thread_state.timed;
+    thread_state.timed = before_ + passed;
     if (counters_.trace != nullptr) [[unlikely]]
       add_to_trace(end);
   }
@@ -96,14 +98,11 @@ class StageTimer {
     const auto nanoseconds = [](Clock::time_point time) {
       return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
     };
-    const Moved now = moved_by(stage_, counters_);
+    const Moved all = moved_by(stage_, counters_);
     const bool moves = stage_ != Stage::node_wait && stage_ != Stage::agree;
     counters_.trace->add(static_cast<Span>(stage_), nanoseconds(begin_), nanoseconds(end),
-                         moves ? now.count - moved_.count : -1, moves ? now.bytes - moved_.bytes : -1);
+                         moves ? all.count - moved_.count : -1, moves ? all.bytes - moved_.bytes : -1);
   }
-
-  // Of timers that have ended within the innermost one of this thread that has not. Not looked up by a call.
-  __attribute__((tls_model("initial-exec"))) static inline constinit thread_local double within = 0;
 
   Counters& counters_;
   Stage stage_;

@@ -1,4 +1,5 @@
-// State that a process has once. Where threads stand for processes (the ranks of a test), each has its own.
+// State that a process has once. Where threads or coroutines stand for processes (the ranks of a test or of a
+// simulated machine), each has its own.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_state.hpp"
+
 namespace forebay {
 
-/// While it lives on a thread, per_process() gives that thread state of its own.
+/// While it lives on a thread, or on a coroutine whose ThreadState comes and goes with it, per_process()
+/// gives that state of its own.
 class PretendProcess {
  public:
-  PretendProcess() : outer_(current) { current = this; }
+  PretendProcess() : outer_(thread_state.process) { thread_state.process = this; }
   ~PretendProcess() {
     // The last one first; their ends may ask for others.
     while (!states_.empty()) {
       const std::shared_ptr<void> last = std::move(states_.back().second);
       states_.pop_back();
     }
-    current = outer_;
+    thread_state.process = outer_;
   }
   PretendProcess(const PretendProcess&) = delete;
   PretendProcess& operator=(const PretendProcess&) = delete;
@@ -27,7 +31,6 @@ class PretendProcess {
   template <class State>
   friend State& per_process();
 
-  static inline thread_local PretendProcess* current = nullptr;
   PretendProcess* outer_;
   std::vector<std::pair<const void*, std::shared_ptr<void>>> states_;  // by something of their type's
 };
@@ -35,7 +38,7 @@ class PretendProcess {
 template <class State>
 State& per_process() {
   static auto* const whole = new State;  // never destroyed: exit order is not ours to choose
-  PretendProcess* const pretended = PretendProcess::current;
+  PretendProcess* const pretended = thread_state.process;
   if (pretended == nullptr) return *whole;
   auto& states = pretended->states_;
   const auto found = std::ranges::find(states, &whole, [](const auto& s) { return s.first; });

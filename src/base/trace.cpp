@@ -5,6 +5,8 @@
 #include <chrono>
 #include <new>
 
+#include "base/clock.hpp"
+
 namespace forebay {
 namespace {
 
@@ -23,9 +25,7 @@ Trace::~Trace() {
 }
 
 std::int64_t Trace::now() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(forebay::now().time_since_epoch()).count();
 }
 
 bool Trace::grow() noexcept {

@@ -1,12 +1,12 @@
 #include "engine/exit_count.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/waiting.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay {
@@ -85,10 +85,10 @@ void ExitCount::begin_reduction(bool well) noexcept {
 // A rank that has ended otherwise does not come.
 void ExitCount::end_reduction() noexcept {
   if (reduction_ == nullptr) return;
-  const auto until = std::chrono::steady_clock::now() + kMostMeeting;
+  const auto until = now() + kMostMeeting;
   while (!reduction_->done()) {
-    if (std::chrono::steady_clock::now() > until) return;
-    sched_yield();
+    if (now() > until) return;
+    yield();
   }
   if (met_[0] == 0 && !raise_to(std::max(met_[1], ~met_[2]))) say_not_written(path_.c_str());
 }

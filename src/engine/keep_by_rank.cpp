@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/section.hpp"
 #include "engine/collective.hpp"
 #include "engine/file_context.hpp"
@@ -61,7 +62,7 @@ void KeepByRank::keep(std::int64_t runs) {
   if (pool_.empty()) count_.written();
   file_.counters.pool_peak_bytes = std::max(file_.counters.pool_peak_bytes, pool_.peak_bytes());
   if (!first || pool_.empty()) return;
-  since_ = std::chrono::steady_clock::now();
+  since_ = now();
   watch(*this);
 }
 
@@ -76,8 +77,7 @@ bool KeepByRank::make_room() noexcept {
 }
 
 bool KeepByRank::overdue() const {
-  return !pool_.empty() &&
-         std::chrono::steady_clock::now() - since_ >= std::chrono::seconds(file_.settings.commit_seconds);
+  return !pool_.empty() && now() - since_ >= std::chrono::seconds(file_.settings.commit_seconds);
 }
 
 void KeepByRank::clear_pool() {

@@ -1,14 +1,12 @@
 // The locks that keep ranks which complete blocks from each other, and the others from them.
 #include "engine/sieve.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
 
+#include "base/waiting.hpp"
 #include "storage/file_lock.hpp"
 
 namespace forebay {
@@ -39,9 +37,9 @@ bool ascend(std::span<const Run> runs) {
 auto in_time() {
   return [i = 0]() mutable {
     if (i < kYields)
-      sched_yield();
+      yield();
     else
-      ::usleep(100);
+      sleep_for(100'000);
     return ++i < kMostTries;
   };
 }
@@ -64,7 +62,7 @@ bool Sieve::worth(Cursor& cursor) {
 // Not for a time: a block may be on its way to a slow disk. Who fills and dies lets the lock go.
 void Sieve::wait_for_blocks(NodeWindow& sync_point, int descriptor) {
   const auto while_filling = [&] {
-    ::usleep(50);
+    sleep_for(50'000);
     return sync_point.filling();
   };
   for (int i = 0; i < kLetsOthersGo; ++i) {
@@ -139,7 +137,7 @@ Status Sieve::write_group(std::span<const Run> runs, Source& source, const Ways&
   bool fills = !whole && range.held() && runs.size() >= kLeastRuns;
   for (int i = 0; fills && ways.sync_point.others_bypass(); ++i) {
     if (i == kYields) fills = false;
-    sched_yield();
+    yield();
   }
   if (fills && ways.mark != nullptr) fills = alone.emplace(*ways.mark).certain();
   std::byte* const block = block_.get();

@@ -2,13 +2,13 @@
 #include "engine/window_use.hpp"
 
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/memory_account.hpp"
+#include "base/waiting.hpp"
 #include "engine/keep_by_node.hpp"
 #include "ranks/agreement.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a 
 // With smaller rounds than this, messages between ranks are better than a window that hardly fits /dev/shm.
 constexpr std::int64_t kLeastRoundInLittle = 64 << 10;
 constexpr std::int64_t kLeastPool = 32 << 10;
-constexpr int kPause = 1000;  // microseconds
+constexpr long kPause = 1'000'000;  // nanoseconds
 
 std::int64_t free_shared_memory() {
   struct statvfs place{};
@@ -93,7 +93,7 @@ Status FileContext::move_to_window(Window*& out) {
       // While nobody uses a set, each rank for itself may drop its window.
       if (comm->minimum(next.set().capacity()) == 0) status = next.set().make_window(round);
     } else if (windowed) {
-      ::usleep(kPause);
+      sleep_for(kPause);
     } else {
       if (Status made = do_without_shared_memory(std::move(status)); !made.ok()) return made;
       attempt = -1;

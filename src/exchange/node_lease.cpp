@@ -1,7 +1,7 @@
 // The word: the user, a ticket that counts the leases, and how many ranks are in.
 #include "exchange/node_lease.hpp"
 
-#include <sched.h>
+#include "base/waiting.hpp"
 
 namespace forebay {
 namespace {
@@ -38,7 +38,7 @@ bool NodeLease::enter(std::uint32_t user, void (*idle)()) {
         ticket_of(seen) != left_.load(std::memory_order_seq_cst))
       return false;
     if (idle != nullptr) idle();
-    sched_yield();
+    yield();
     seen = word_->load(std::memory_order_acquire);
   }
 }

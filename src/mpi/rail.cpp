@@ -229,7 +229,7 @@ class MpiRail final : public Rail {
     if (!mpi::world_works()) return;
     MPI_Comm_create_keyval(
         MPI_COMM_NULL_COPY_FN,
-        [](MPI_Comm, int, void* value, void*) {
+        [](MPI_Comm, int, void* value, void*) -> int {
           auto* const rail = static_cast<MpiRail*>(value);
           rail->close_inbox();
           MPI_Comm_free_keyval(&rail->key_);

@@ -3,25 +3,25 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/thread_state.hpp"
+
 namespace forebay {
 namespace {
-
-thread_local CollectiveCall* current = nullptr;
 
 constexpr double kLookAround = 0.1;
 
 }  // namespace
 
-CollectiveCall::CollectiveCall(const About& about) : about_(about), outermost_(current == nullptr) {
-  if (outermost_) current = this;
+CollectiveCall::CollectiveCall(const About& about) : about_(about), outermost_(thread_state.call == nullptr) {
+  if (outermost_) thread_state.call = this;
 }
 
 CollectiveCall::~CollectiveCall() {
-  if (outermost_) current = nullptr;
+  if (outermost_) thread_state.call = nullptr;
 }
 
 void CollectiveCall::all_have_come() {
-  if (current != nullptr) current->all_here_ = true;
+  if (thread_state.call != nullptr) thread_state.call->all_here_ = true;
 }
 
 void CollectiveCall::look_around(double seconds) {
@@ -31,7 +31,7 @@ void CollectiveCall::look_around(double seconds) {
 }
 
 void waited(double seconds) noexcept {
-  CollectiveCall* const call = current;
+  CollectiveCall* const call = thread_state.call;
   if (call == nullptr || seconds < kLookAround || call->about_.patience_seconds <= 0) return;
   try {
     call->look_around(seconds);

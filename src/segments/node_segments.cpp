@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include "base/clock.hpp"
 #include "request/memory_stream.hpp"
 #include "request/run_cursor.hpp"
 
@@ -26,7 +27,7 @@ void NodeSegments::attach(Storage& storage, Counters& counters, std::chrono::ste
                           bool fills_holes, int lock, const OpenMark* mark) {
   writer_.attach(storage, counters, fills_holes, lock, mark);
   most_age_ = most_age;
-  looked_ = std::chrono::steady_clock::now();
+  looked_ = now();
   directory_.reserve();
   touched_.assign(static_cast<std::size_t>(area_.count), false);
 }
@@ -206,7 +207,7 @@ Status NodeSegments::drain_share() {
 }
 
 bool NodeSegments::drain_overdue() {
-  const auto at = std::chrono::steady_clock::now();
+  const auto at = now();
   if (at - looked_ < std::min<std::chrono::steady_clock::duration>(std::chrono::seconds(1), most_age_))
     return false;
   looked_ = at;

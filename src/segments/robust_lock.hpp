@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/section.hpp"
+#include "base/waiting.hpp"
 
 namespace forebay {
 
@@ -19,7 +20,7 @@ class RobustLock {
   template <class Recover>
   void take(Recover&& recover) {
     Section::enter();
-    if (wait() == EOWNERDEAD) repair(recover);
+    if (take_lock(mutex_) == EOWNERDEAD) repair(recover);
   }
   /// Without waiting; false: another one holds it.
   template <class Recover>
@@ -40,7 +41,6 @@ class RobustLock {
   }
 
  private:
-  int wait();
   template <class Recover>
   void repair(Recover&& recover) {
     recover();

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/clock.hpp"
+
 namespace forebay {
 bool SegmentBytes::save(int segment, std::span<const Run> runs) {
   Journal& journal = area_.journal();
@@ -71,8 +73,7 @@ void SegmentBytes::mark(int segment, std::span<const Run> runs) {
     });
   }
   const std::int64_t before = s.dirty.load(std::memory_order_relaxed);
-  if (before == 0)
-    s.since.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  if (before == 0) s.since.store(now().time_since_epoch().count(), std::memory_order_relaxed);
   // In this order: a rank that dies in between leaves the sum too high, never too low, where 0 means nothing.
   area_.header->kept.fetch_add(fresh, std::memory_order_release);
   s.dirty.store(before + fresh, std::memory_order_release);

@@ -1,9 +1,9 @@
 // Chains of segments by the remainder of their index, and eviction.
 #include "segments/segment_directory.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+
+#include "base/waiting.hpp"
 
 namespace forebay {
 namespace {
@@ -122,7 +122,7 @@ int SegmentDirectory::acquire(std::int64_t index, Held& before, Owner& owner, St
   const auto lock_soon = [&](int s) {
     for (int i = 0; before.any() && i < kMostTries; ++i) {
       if (locks_.try_lock(s)) return;
-      sched_yield();
+      yield();
     }
     if (before.any()) owner.finish(before.release());
     locks_.lock(s);
@@ -150,7 +150,7 @@ int SegmentDirectory::acquire(std::int64_t index, Held& before, Owner& owner, St
     if (victim < 0) {
       directory.give();
       if (before.any()) owner.finish(before.release());
-      sched_yield();
+      yield();
       continue;
     }
     const bool unused = index_of(victim) < 0;

@@ -1,0 +1,138 @@
+// Time and waiting of simulated ranks, in the place of base/clock.cpp and base/waiting.cpp: who waits for a
+// word is suspended until somebody wakes it.
+#include "rank.hpp"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <simgrid/s4u.hpp>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/waiting.hpp"
+
+namespace forebay {
+namespace simulate {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+using Sleepers = std::vector<s4u::ActorPtr>;
+std::unordered_map<const void*, Sleepers> sleeping;  // by word
+
+/// Who waits for a condition that nobody says has come true: looked at whenever a rank of its node, which may
+/// have made it so, leaves its coroutine.
+struct Watcher {
+  bool (*done)(void*);
+  void* of;
+  s4u::ActorPtr actor;
+};
+std::unordered_map<int, std::vector<Watcher>> watching;  // by node
+
+void wake_watchers(int node) {
+  const auto found = watching.find(node);
+  if (found == watching.end() || found->second.empty()) return;
+  std::vector<s4u::ActorPtr> awake;
+  std::erase_if(found->second, [&](const Watcher& one) {
+    if (!one.done(one.of)) return false;
+    awake.push_back(one.actor);
+    return true;
+  });
+  for (const s4u::ActorPtr& actor : awake) actor->resume();
+}
+
+}  // namespace
+
+Away::Away() {
+  leave();
+}
+
+void Away::leave() {
+  state_ = std::exchange(thread_state, {});
+  rank_ = std::exchange(running, nullptr);
+  if (rank_ == nullptr) return;
+  if (rank_->owed > 0) s4u::this_actor::sleep_for(std::exchange(rank_->owed, 0.0));
+  wake_watchers(rank_->node);
+}
+
+void copy(std::int64_t pieces, std::int64_t bytes) {
+  constexpr double least = 1e-6;
+  work(static_cast<double>(pieces) * costs.piece + static_cast<double>(bytes) / costs.copy_rate);
+  if (running != nullptr && running->owed > least) pass(0);
+}
+
+void pass(double seconds) {
+  const Away gone;
+  if (seconds > 0) s4u::this_actor::sleep_for(seconds);
+}
+
+double clock() {
+  return s4u::Engine::get_clock() + (running != nullptr ? running->owed : 0);
+}
+
+}  // namespace simulate
+
+using namespace simulate;
+
+std::chrono::steady_clock::time_point now() noexcept {
+  using Clock = std::chrono::steady_clock;
+  return Clock::time_point(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clock())));
+}
+
+int take_lock(pthread_mutex_t& mutex) {
+  for (;;) {
+    const int result = pthread_mutex_trylock(&mutex);
+    if (result != EBUSY) return result;
+    yield();
+  }
+}
+
+void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long) {
+  {
+    const Away gone;
+    if (word.load() != seen) return;
+    sleeping[&word].push_back(s4u::Actor::self());
+    s4u::this_actor::suspend();
+  }
+  work(costs.wake);
+}
+
+void wake_all(std::atomic<std::uint32_t>& word) {
+  const Away gone;
+  if (const auto found = sleeping.extract(&word)) {
+    for (const s4u::ActorPtr& actor : found.mapped()) actor->resume();
+  }
+}
+
+void sleep_for(long nanoseconds) {
+  // The end of the process, after that of the simulation.
+  if (running == nullptr) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+    return;
+  }
+  pass(static_cast<double>(nanoseconds) * 1e-9);
+}
+
+void sleep_until(bool (*done)(void*), void* of, long) {
+  const int node = running->node;
+  {
+    const Away gone;
+    if (done(of)) return;
+    watching[node].push_back({done, of, s4u::Actor::self()});
+    s4u::this_actor::suspend();
+  }
+  work(costs.wake);
+}
+
+void yield() {
+  pass(costs.wake);
+}
+
+int yields_before_sleep() {
+  return 0;
+}
+
+}  // namespace forebay
