@@ -11,11 +11,27 @@
 #include <utility>
 #include <vector>
 
+#include "storage/lustre.hpp"
+
 namespace forebay {
 namespace {
 
 // What rank 0 says to the others before they open.
-enum Led : std::int64_t { kByMpi, kByName, kFailed };
+enum Led : std::int64_t { kByMpi, kByName, kFailed, kMade };
+
+constexpr std::int64_t kChosenUnit = 1 << 20;
+constexpr std::int64_t kMostChosen = 512;
+
+// What the hints ask of a new file; 0: what its file system takes by itself.
+Striping wanted_stripes(const Settings& settings, int owners) {
+  Striping wanted{settings.striping_unit, settings.striping_factor};
+  if (settings.new_stripes == NewStripes::none) return wanted;
+  if (settings.new_stripes != NewStripes::automatic)
+    return {unit_of(settings.new_stripes), count_of(settings.new_stripes)};
+  if (wanted.unit == 0) wanted.unit = kChosenUnit;
+  if (wanted.factor == 0) wanted.factor = std::min<std::int64_t>(owners, kMostChosen);
+  return wanted;
+}
 
 int flags_of(const OpenMode& mode) {
   return (mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
@@ -89,6 +105,25 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
   return kFailed;
 }
 
+bool StoredFile::may_lay_out(const Request& request, const Settings& settings, std::int64_t led) {
+  const bool asked =
+      settings.new_stripes != NewStripes::none || settings.striping_unit > 0 || settings.striping_factor > 0;
+  return asked && led == kByMpi && request.mode.creates && request.mode.writes && request.opener != nullptr &&
+         request.opened == nullptr && !may_have_prefix(request.path);
+}
+
+// Before MPI-IO: most libraries of it know nothing of Lustre, and those that do lay out what they create
+// only. This file is there when they come, so it is not done twice.
+std::int64_t StoredFile::lay_out(const Request& request, const Settings& settings, int owners,
+                                 std::int64_t led) {
+  const std::string folder = folder_of(request.path);
+  if (file_system_at(folder).unit != Unit::layout || folder_has_layout(folder)) return led;
+  Status why;
+  const Made made = make_with_layout(request.path, wanted_stripes(settings, owners), why);
+  if (!why.ok()) warn_once(why.message() + "; it gets those of its folder");
+  return made == Made::no ? led : kMade;
+}
+
 void StoredFile::open(const Communicator& ranks, const Request& request, const Settings& settings,
                       std::int64_t led) {
   request_ = request;
@@ -109,7 +144,7 @@ void StoredFile::open(const Communicator& ranks, const Request& request, const S
     identify(*request.opened);
   } else {
     const BeforeOpen before(request.path);
-    open_by_mpi(false);
+    open_by_mpi(led == kMade);
     if (status_.ok()) identify(before);
   }
   // Before any rank of this object can write.
@@ -214,7 +249,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
   if (chosen && !posix && ranks.rank() == 0) {
     warn_once("forebay_storage=posix: " + request_.path + " goes through MPI-IO all the same: " +
-              (!coherent ? std::string("that is not safe on this file system (") + system_.name + ")"
+              (!coherent                 ? "that is not safe on this file system (" + system_.name + ")"
                : !no_descriptor_.empty() ? no_descriptor_
                                          : "not all ranks can open it by its name"));
   }
@@ -269,6 +304,13 @@ Status StoredFile::go_through_mpi() {
 
 std::int64_t StoredFile::preferred_unit() const {
   return forebay::preferred_unit(descriptor_ >= 0 ? descriptor_ : theirs_);
+}
+
+Striping StoredFile::stripes() const {
+  const int descriptor = descriptor_ >= 0 ? descriptor_ : theirs_;
+  if (system_.unit != Unit::layout || descriptor < 0) return {0, 0};
+  struct stat info{};
+  return lustre_stripes(descriptor, ::fstat(descriptor, &info) == 0 ? info.st_size : 0);
 }
 
 std::string StoredFile::name_now() const {
