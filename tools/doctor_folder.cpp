@@ -35,7 +35,7 @@ std::string stripe_source(const std::string& word) {
 }
 
 std::string how_known(const FileSystem& system) {
-  std::string text = fmt::format("statfs(2): 0x{:X}", system.magic);
+  std::string text = fmt::format("statfs(2): 0x{:08X}", system.magic);
   if (!system.type.empty()) text += "; mounted as " + system.type;
   return text;
 }
@@ -57,8 +57,8 @@ std::string advice_on(const FileSystem& system, const std::string& folder) {
   const std::string& name = system.name;
   if (name == "lustre") {
     if (folder_has_layout(folder)) return "files get this folder's layout (lfs getstripe -d)";
-    return "this folder has no layout of its own: forebay_stripe=auto gives new files as many stripes as "
-           "there are owners";
+    return "this folder has no layout of its own: forebay_stripe=auto gives new files stripes that fit "
+           "the owners";
   }
   if (name == "nfs") {
     return "MPI-IO locks each write, or the whole file: few large writes help. HDF5 locks a file that it "

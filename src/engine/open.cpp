@@ -51,6 +51,9 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   if (s.settings.mode == Mode::automatic && options.keeping == Keeping::by_rank)
     s.options.keeping = Keeping::by_node;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode != Mode::strict;
+  // Who owns nothing, and keeps nothing, may never touch the file.
+  const Topology& t = s.nodes->topology();
+  request.may_wait = !request.needs_descriptor && t.nodes > 1 && t.rail < 0;
   FileContext::Memory memory{};
   Status status = s.open_stored(request, choice.led, memory, options.elsewhere);
   if (!status.ok()) {

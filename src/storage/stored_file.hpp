@@ -33,7 +33,9 @@ class StoredFile {
     bool needs_handle = false;                 ///< MPI-IO opens it in any case
     bool needs_descriptor = false;             ///< wanted for the end of the process
     const BeforeOpen* opened =
-        nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
+        nullptr;            ///< somebody else has opened it, with all ranks, since this was noted
+    bool may_wait = false;  ///< this rank may never touch it: it opens it with its first read or write, where
+                            ///< opening is a message to a server
   };
 
   StoredFile() = default;
@@ -108,6 +110,8 @@ class StoredFile {
 
  private:
   bool by_name(const Request& request, const Settings& settings) const;
+  void open_by_name();
+  Status open_waiting();
   void open_by_mpi(bool made);
   void identify(const BeforeOpen& before);
   void drop_descriptor();
@@ -133,6 +137,7 @@ class StoredFile {
   FileId id_;
   bool known_ = false;   // id_
   bool proven_ = false;  // the one that has been opened before
+  bool waits_ = false;   // descriptor_ only names the file so far
   bool posix_ = false;
   bool local_ = false;
   bool fills_holes_ = false;

@@ -6,9 +6,10 @@
 //   FAKE_LUSTRE_STRIPES  COUNTxBYTES that files get where nobody says otherwise; 1x1048576
 //   FAKE_LUSTRE_TARGETS  how many storage targets there are; 8
 //
-// The folder FAKE_LUSTRE.state, which has to be there, holds a file lov.INODE.TIME for each layout, and the
-// list "log": lines "write RANK INODE OFFSET LENGTH", "set RANK INODE" (a layout was set by its attribute),
-// "kept RANK INODE" (an attempt that came too late) and "open RANK INODE" (for writing).
+// The folder FAKE_LUSTRE.state, which has to be there, holds a file lov.FILE for each layout, and the list
+// "log": lines "write RANK FILE OFFSET LENGTH", "set RANK FILE" (a layout was set by its attribute), "kept
+// RANK FILE" (an attempt that came too late) and "open RANK FILE" (for writing). FILE is inode number and
+// time of birth.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -85,21 +86,37 @@ static struct id id_of(int fd) {
   return id;
 }
 
+static void print_id(struct id id, char* text, size_t size) {
+  snprintf(text, size, "%llu.%lld.%u", id.inode, id.seconds, id.nanoseconds);
+}
+// What the list calls the file at `path`; "" where there is none.
+void fake_lustre_id(const char* path, char* text, size_t size) {
+  const int fd = peek(path);
+  *text = '\0';
+  if (fd < 0) return;
+  print_id(id_of(fd), text, size);
+  close(fd);
+}
+
+// `length` < 0: there is no range.
 static void note(const char* what, int fd, long long offset, long long length) {
   const char* rank = getenv("OMPI_COMM_WORLD_RANK");
   if (rank == NULL) rank = getenv("PMI_RANK");
   if (rank == NULL) rank = "0";
-  char line[160];
-  const int n = length < 0 ? snprintf(line, sizeof line, "%s %s %llu\n", what, rank, id_of(fd).inode)
-                           : snprintf(line, sizeof line, "%s %s %llu %lld %lld\n", what, rank,
-                                      id_of(fd).inode, offset, length);
+  char file[80], line[240];
+  print_id(id_of(fd), file, sizeof file);
+  const int n = length < 0
+                    ? snprintf(line, sizeof line, "%s %s %s\n", what, rank, file)
+                    : snprintf(line, sizeof line, "%s %s %s %lld %lld\n", what, rank, file, offset, length);
   if (list >= 0 && n > 0) (void)!syscall(SYS_write, list, line, (size_t)n);
 }
 
 // ---- layouts ----
 
 static void layout_name(struct id id, char* name, size_t size) {
-  snprintf(name, size, "%s.state/lov.%llu.%lld.%u", folder, id.inode, id.seconds, id.nanoseconds);
+  char file[80];
+  print_id(id, file, sizeof file);
+  snprintf(name, size, "%s.state/lov.%s", folder, file);
 }
 
 static ssize_t read_layout(struct id id, void* value, size_t size) {

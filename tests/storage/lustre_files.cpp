@@ -1,10 +1,11 @@
-// Files on a Lustre (fake_lustre.c): whose stripes they have, that these are set once and in time, and that
-// in a flush each stripe is written by one rank, no write is in two, and a storage target has as few writers
-// as can be.
-#include <sys/stat.h>
+// Files on a Lustre (fake_lustre.c): whose stripes they have, that these are set once and in time; that in a
+// flush each stripe is written by one rank, no write is in two, and a storage target has as few writers as can
+// be; and who opens them.
+#include <sys/resource.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +19,7 @@
 #include "storage/lustre.hpp"
 
 extern "C" void fake_lustre_at(const char* path);
+extern "C" void fake_lustre_id(const char* path, char* text, std::size_t size);
 
 namespace forebay::test {
 namespace {
@@ -45,21 +47,21 @@ std::string folder() {
 struct Noted {
   std::string what;
   int rank = 0;
-  unsigned long long inode = 0;
+  std::string file;
   std::int64_t offset = 0, length = 0;
 };
 
 /// What the list says of a file.
 std::vector<Noted> noted(const std::string& path, const std::string& what) {
-  struct stat info{};
+  std::array<char, 80> id{};
+  fake_lustre_id(path.c_str(), id.data(), id.size());
   std::vector<Noted> out;
-  if (::stat(path.c_str(), &info) != 0) return out;
   std::ifstream in(folder() + ".state/log");
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     Noted each;
-    words >> each.what >> each.rank >> each.inode >> each.offset >> each.length;
-    if (each.what == what && each.inode == info.st_ino) out.push_back(each);
+    words >> each.what >> each.rank >> each.file >> each.offset >> each.length;
+    if (each.what == what && each.file == id.data()) out.push_back(each);
   }
   return out;
 }
@@ -191,7 +193,7 @@ void layouts_that_are_set() {
   write_file("lustre/factor", "striping_factor=2", {kMega, 2, "lustre.lov", 1});
   write_file("lustre/unit", "striping_unit=130k", {192 * kKilo, 1, "lustre.lov", 1});
   write_file("lustre/three", "forebay_stripe=3x192k;striping_factor=8", {192 * kKilo, 3, "lustre.lov", 1});
-  write_file("lustre/auto", "forebay_stripe=auto", {kMega, std::min(ranks(), 8), "lustre.lov", 1});
+  write_file("lustre/auto", "forebay_stripe=auto", {kMega, 4, "lustre.lov", 1});
   write_file("lustre/posix", "forebay_stripe=4x128k;forebay_storage=posix",
              {128 * kKilo, 4, "lustre.lov", 1});
   // More than there are.
@@ -205,6 +207,73 @@ void stripes_larger_than_memory() {
     write_file("lustre/large" + std::string(memory), "forebay_stripe=2x2560k" + hints,
                {2560 * kKilo, 2, "lustre.lov", 1});
   }
+}
+
+std::set<int> openers(const std::string& path) {
+  std::set<int> out;
+  for (const Noted& each : noted(path, "open")) out.insert(each.rank);
+  return out;
+}
+
+// By POSIX calls, ranks that own nothing open the file with their first access, whatever it is called by
+// then.
+void ranks_that_own_nothing() {
+  if (ranks() < 4) return;
+  const std::string hints = "forebay_storage=posix;forebay_ranks_per_node=2;forebay_aggregators_per_node=1";
+  for (const char* more : {"", ";forebay_stripe=2x1m"}) {
+    const std::string name = std::string("lustre/late") + (*more == '\0' ? "1" : "2");
+    auto file = open_file(MPI_COMM_WORLD, name, hints + more);
+    if (!file) return;
+    CHECK_OK(put_interleaved(*file, 0, kTotal, 32, 3));
+    CHECK_OK(file->sync());
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::set<int> owners{0, 2};
+    CHECK(openers(name) == owners);
+    CHECK(size_of(*file) == kTotal);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::string moved = name + "moved";
+    if (rank() == 0) {
+      fs::rename(name, moved);
+      std::ofstream(name) << "another";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const char mine[] = "late";
+    if (rank() == 3) CHECK_OK(file->write_at(kTotal, mine, 4));
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::array<char, 4> got{};
+    CHECK_OK(file->read_at(kTotal, got.data(), 4));
+    CHECK(std::string(got.data(), 4) == "late");
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(openers(moved).size() == 4);
+    CHECK_OK(file->close());
+    CHECK(contents(name) == "another");
+  }
+  // It says so where it cannot, and the others go on.
+  auto file = open_file(MPI_COMM_WORLD, "lustre/late3", hints);
+  if (!file) return;
+  struct rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  std::vector<int> taken;
+  if (rank() == 1) {
+    struct rlimit few = before;
+    few.rlim_cur = 256;
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int each = ::dup(2); each >= 0; each = ::dup(2)) taken.push_back(each);
+  }
+  const Status status = file->write_at(8 * rank(), "12345678", 8);
+  check(status.ok() == (rank() != 1), "a descriptor", __LINE__, status.message());
+  if (rank() == 1) CHECK(status.message().find("Too many open files") != std::string::npos);
+  for (const int each : taken) ::close(each);
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_OK(file->write_at(8 * rank(), "12345678", 8));
+  CHECK_OK(file->close());
+  // What fails at once fails on every rank.
+  Status outcome;
+  FileOptions options;
+  options.path = "lustre/none";
+  CHECK_OK(parse_hints(options.settings, hints, Origin::call));
+  outcome = mpi::open(MPI_COMM_WORLD, MPI_MODE_RDWR, MPI_INFO_NULL, options, file);
+  check(outcome.code() == Code::no_such_file, "the reason", __LINE__, outcome.message());
 }
 
 void a_file_that_is_there_already() {
@@ -248,6 +317,7 @@ void run_all() {
   part("layouts that are there", layouts_that_are_there);
   part("layouts that are set", layouts_that_are_set);
   part("stripes larger than memory", stripes_larger_than_memory);
+  part("ranks that own nothing", ranks_that_own_nothing);
   part("a file that is there already", a_file_that_is_there_already);
 }
 
