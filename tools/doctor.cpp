@@ -245,11 +245,16 @@ void print_text(const Json& d) {
                        ? "yes: what one node has written any other reads"
                        : "not known to be: nothing that another node may write is read and completed",
                    text(folder["coherent_source"])));
+  line("locks", text(folder["locks"]));
   if (!text(folder["storage"]).empty()) {
     line("storage", fmt::format("{} ({})", text(folder["storage"]), text(folder["storage_source"])));
-    line("stripe", fmt::format("{} ({})", human_bytes(folder["stripe_bytes"].get<std::int64_t>()),
-                               text(folder["stripe_source"])));
+    const auto targets = folder["storage_targets"].get<std::int64_t>();
+    line("stripe",
+         fmt::format("{}{} ({})", human_bytes(folder["stripe_bytes"].get<std::int64_t>()),
+                     targets > 0 ? " on " + counted(targets, "storage target", "storage targets") : "",
+                     text(folder["stripe_source"])));
   }
+  if (!text(folder["advice"]).empty()) line("what to know", text(folder["advice"]));
   fmt::print("{}\n", text(d["verdict"]));
 }
 

@@ -1,29 +1,19 @@
-// The same questions that opening a file asks, put to a file of our own.
+// The table of file systems, and what trial files in the folder were written with.
 #include "doctor_folder.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
 
 #include "base/config_file.hpp"
 #include "base/hints.hpp"
 #include "base/settings.hpp"
-#include "human.hpp"
 #include "storage/file_system.hpp"
+#include "storage/lustre.hpp"
 
 namespace forebay::tools {
 namespace {
-
-constexpr std::int64_t default_stripe = 512 << 10;
-
-std::int64_t preferred_unit_in(const std::string& folder) {
-  const std::string name = folder + "/unit";
-  const int fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return 0;
-  const std::int64_t unit = preferred_unit(fd);
-  ::close(fd);
-  ::unlink(name.c_str());
-  return unit;
-}
 
 std::string storage_source(const Settings& settings, const FileSystem& system, const std::string& storage) {
   if (settings.storage != StorageKind::automatic) return "the hint forebay_storage";
@@ -32,11 +22,55 @@ std::string storage_source(const Settings& settings, const FileSystem& system, c
          (system.local ? "MPI-IO was needed" : "other machines may write this file system, too");
 }
 
-std::string stripe_source(const Settings& settings, std::int64_t preferred, std::int64_t stripe) {
-  if (settings.stripe_bytes > 0) return "the hint forebay_stripe_bytes or striping_unit";
-  if (preferred > 0 && stripe == preferred) return "the unit that the file system prefers (st_blksize)";
-  if (stripe == default_stripe) return "the default, since the file system names none";
-  return "MPI-IO's striping_unit";
+std::string stripe_source(const std::string& word) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> sources{
+      {{"hint", "the hint forebay_stripe_bytes or striping_unit"},
+       {"lustre.lov", "the file's layout, its attribute lustre.lov"},
+       {"MPI-IO", "MPI-IO's striping_unit"},
+       {"st_blksize", "the unit that the file system prefers, st_blksize"}}};
+  for (const auto& [source, text] : sources) {
+    if (word == source) return text;
+  }
+  return "the default, since the file system names none";
+}
+
+std::string how_known(const FileSystem& system) {
+  std::string text = fmt::format("statfs(2): 0x{:08X}", system.magic);
+  if (!system.type.empty()) text += "; mounted as " + system.type;
+  return text;
+}
+
+std::string reach_of(Locks locks) {
+  switch (locks) {
+    case Locks::everywhere:
+      return "whoever can write the file sees them";
+    case Locks::this_machine:
+      return "other machines do not see them";
+    case Locks::as_mounted:
+      break;
+  }
+  return "as the mount's options and the server say";
+}
+
+/// What to do there, and not elsewhere; "": nothing.
+std::string advice_on(const FileSystem& system, const std::string& folder) {
+  const std::string& name = system.name;
+  if (name == "lustre") {
+    if (folder_has_layout(folder)) return "files get this folder's layout (lfs getstripe -d)";
+    return "this folder has no layout of its own: forebay_stripe=auto gives new files stripes that fit "
+           "the owners";
+  }
+  if (name == "nfs") {
+    return "MPI-IO locks each write, or the whole file: few large writes help. HDF5 locks a file that it "
+           "opens: HDF5_USE_FILE_LOCKING=BEST_EFFORT where the server has no locks. Ranks of several nodes "
+           "that read what others wrote need the mount option noac";
+  }
+  if (name == "beegfs") return "forebay_stripe_bytes should be the chunk size (beegfs-ctl --getentryinfo)";
+  if (!system.coherent && name != "unknown") {
+    return "a node that has read bytes may go on to see old ones until all have closed the file, as with "
+           "stock MPI-IO";
+  }
+  return "";
 }
 
 }  // namespace
@@ -48,15 +82,18 @@ nlohmann::ordered_json examine_folder(const std::string& folder, const Written& 
   const FileSystem system = file_system_at(folder);
   nlohmann::ordered_json result{{"folder", folder},
                                 {"file_system", system.name},
-                                {"file_system_source", "statfs(2)"},
+                                {"file_system_source", how_known(system)},
                                 {"coherent", system.coherent},
                                 {"coherent_source", "the list of file systems in Forebay"},
                                 {"local", system.local},
+                                {"locks", reach_of(system.locks)},
+                                {"advice", advice_on(system, folder)},
                                 {"storage", written.storage},
-                                {"stripe_bytes", written.stripe_bytes}};
+                                {"stripe_bytes", written.stripe_bytes},
+                                {"storage_targets", written.storage_targets}};
   if (written.storage.empty()) return result;
   result["storage_source"] = storage_source(settings, system, written.storage);
-  result["stripe_source"] = stripe_source(settings, preferred_unit_in(folder), written.stripe_bytes);
+  result["stripe_source"] = stripe_source(written.stripe_source);
   return result;
 }
 

@@ -11,6 +11,8 @@ namespace forebay::tools {
 struct Written {
   std::string storage;
   std::int64_t stripe_bytes = 0;
+  std::string stripe_source;         ///< as in reports
+  std::int64_t storage_targets = 0;  ///< 0: not known
 };
 
 nlohmann::ordered_json examine_folder(const std::string& folder, const Written& written);

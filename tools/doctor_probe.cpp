@@ -76,7 +76,9 @@ void read_stats(const std::string& stats, const std::string& library, const std:
       result.pieces = file.at("pieces").get<std::int64_t>();
       result.file_writes = file.at("file_writes").at("count").get<std::int64_t>();
       result.ranks = file.at("ranks").get<std::int64_t>();
-      result.written = {file.at("storage").get<std::string>(), file.at("stripe_bytes").get<std::int64_t>()};
+      result.written = {file.at("storage").get<std::string>(), file.at("stripe_bytes").get<std::int64_t>(),
+                        file.at("stripe_source").get<std::string>(),
+                        file.at("storage_targets").get<std::int64_t>()};
     }
   } catch (const std::exception& error) {
     result.problem = std::string("the report of the test file cannot be read: ") + error.what();

@@ -33,6 +33,8 @@ std::vector<std::string> places() {
                                 "/fills_holes",
                                 "/link",
                                 "/stripe_bytes",
+                                "/stripe_source",
+                                "/storage_targets",
                                 "/window_bytes"};
   for (const CounterField& field : counter_fields()) list.emplace_back(field.place);
   for (const char* place :

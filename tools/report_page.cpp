@@ -341,6 +341,13 @@ json file_rows(const json& file) {
   if (!file.at("active").get<bool>()) return rows;
   add("settings", text(file, "settings").empty() ? "defaults" : text(file, "settings"));
   add("layout", "stripes of " + sizes("/stripe_bytes") + ", rounds of " + sizes("/window_bytes"));
+  if (!file.value("stripe_source", "").empty()) {
+    add("stripes told by",
+        text(file, "stripe_source") +
+            (file.value("storage_targets", std::int64_t{0}) > 0
+                 ? ", on " + counted(number(file, "/storage_targets"), "storage target", "storage targets")
+                 : ""));
+  }
   add("written through", text(file, "storage") + " on " + file.value("file_system", "unknown"));
   add("put", fmt::format("{} in {} pieces, {} on average", sizes("/bytes"), counts("/pieces"),
                          sizes("/average_piece_bytes")));

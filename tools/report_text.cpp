@@ -95,6 +95,15 @@ std::string on_file_system(const json& file) {
                                            : "; blocks put in part are written run by run");
 }
 
+/// Nor do they say this.
+std::string stripes(const json& file) {
+  std::string text = "stripes of " + human_bytes(number(file.at("stripe_bytes")));
+  const std::int64_t targets = file.value("storage_targets", std::int64_t{0});
+  if (targets > 0) text += " on " + counted(targets, "storage target", "storage targets");
+  const std::string source = file.value("stripe_source", "");
+  return source.empty() ? text : text + " (" + source + ")";
+}
+
 void print_file(const json& file) {
   const json& coalesced = file.at("after_node_coalescing");
   const json& between = file.at("between_nodes");
@@ -118,10 +127,9 @@ void print_file(const json& file) {
   line("ranks", fmt::format("{} on {}, {} a node", human_count(ranks), counted(nodes, "node", "nodes"),
                             per_node(file.at("ranks_per_node"))));
   line("settings", text_of(file.at("settings")));
-  line("layout",
-       fmt::format("stripes of {}, rounds of {}, through {}{}", human_bytes(number(file.at("stripe_bytes"))),
-                   human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")),
-                   on_file_system(file)));
+  line("layout", fmt::format("{}, rounds of {}, through {}{}", stripes(file),
+                             human_bytes(number(file.at("window_bytes"))), text_of(file.at("storage")),
+                             on_file_system(file)));
   line("program put",
        fmt::format("{} of {}: {}, on average {}", counted(number(file.at("requests")), "request", "requests"),
                    human_bytes(number(file.at("bytes"))),

@@ -91,6 +91,11 @@ class Hints {
     independent,  ///< as the program says
     collective    ///< by all ranks together
   };
+  /** The stripes that a new file is to have on Lustre. */
+  struct Stripes {
+    int count = 0;           ///< 0: chosen, and the bytes, too
+    std::int64_t bytes = 0;  ///< of one; a multiple of 64 KiB
+  };
 
   /** Sets any hint by its key; a later value of a key wins. */
   Hints& set(std::string key, std::string value) {
@@ -107,6 +112,12 @@ class Hints {
   Hints& mode(Gather gather) { return word("forebay_mode", gather, {"strict", "commit", "automatic"}); }
   /** forebay_stripe_bytes */
   Hints& stripe_bytes(std::int64_t bytes) { return number("forebay_stripe_bytes", bytes); }
+  /** forebay_stripe */
+  Hints& new_stripes(Stripes stripes) {
+    return set("forebay_stripe", stripes.count > 0
+                                     ? std::to_string(stripes.count) + "x" + std::to_string(stripes.bytes)
+                                     : "auto");
+  }
   /** forebay_window_bytes */
   Hints& window_bytes(std::int64_t bytes) { return number("forebay_window_bytes", bytes); }
   /** forebay_memory_bytes */
@@ -149,6 +160,10 @@ class Hints {
   Hints& stats(std::string path) { return set("forebay_stats", std::move(path)); }
   /** forebay_trace */
   Hints& trace(std::string path) { return set("forebay_trace", std::move(path)); }
+  /** striping_unit */
+  Hints& striping_unit(std::int64_t bytes) { return number("striping_unit", bytes); }
+  /** striping_factor */
+  Hints& striping_factor(int count) { return number("striping_factor", count); }
   /** cb_nodes */
   Hints& aggregators(int count) { return number("cb_nodes", count); }
   /** cb_buffer_size */

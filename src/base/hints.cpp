@@ -30,12 +30,15 @@ struct CountField {
 struct TimeField {
   int64_t Settings::* member;
 };
-struct Ignored {};
+struct StripesField {
+  NewStripes Settings::* member;
+};
 
 using Field =
     std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                  Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                 KeeperUse Settings::*, BytesField, CountField, TimeField, std::string Settings::*, Ignored>;
+                 KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField,
+                 std::string Settings::*>;
 
 struct Entry {
   HintSpec spec;
@@ -158,6 +161,25 @@ std::string format_bytes(int64_t value) {
   return text;
 }
 
+/// "16x4m": count and bytes.
+std::optional<NewStripes> parse_stripes(std::string_view text) {
+  constexpr int64_t most_count = 2000, most_unit = (int64_t{1} << 32) - kStripeQuantum;
+  if (same_word(text, "none")) return NewStripes::none;
+  if (same_word(text, "auto") || same_word(text, "automatic")) return NewStripes::automatic;
+  const auto cross = text.find_first_of("xX");
+  if (cross == text.npos) return std::nullopt;
+  const auto count = parse_integer(trimmed(text.substr(0, cross)), 1, most_count);
+  const auto unit = parse_bytes(trimmed(text.substr(cross + 1)), kStripeQuantum);
+  if (!count || !unit || *unit % kStripeQuantum != 0 || *unit > most_unit) return std::nullopt;
+  return stripes_asked(*count, *unit);
+}
+
+std::string format_stripes(NewStripes stripes) {
+  if (stripes == NewStripes::none) return "none";
+  if (stripes == NewStripes::automatic) return "auto";
+  return std::to_string(count_of(stripes)) + 'x' + format_bytes(unit_of(stripes));
+}
+
 template <class... F>
 struct Overload : F... {
   using F::operator()...;
@@ -187,11 +209,11 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
             return number.has_value();
           },
           [&](const TimeField& f) { return store(s.*f.member, parse_integer(value, 0, max_usec)); },
+          [&](const StripesField& f) { return store(s.*f.member, parse_stripes(value)); },
           [&](std::string Settings::* m) {
             s.*m = value;
             return true;
           },
-          [](Ignored) { return true; },
       },
       field);
 }
@@ -200,7 +222,6 @@ bool same_value(const Settings& a, const Settings& b, const Field& field) {
   return std::visit(Overload{
                         [&]<class T>(T Settings::* m) { return a.*m == b.*m; },
                         [&](const auto& f) { return a.*f.member == b.*f.member; },
-                        [](Ignored) { return true; },
                     },
                     field);
 }
@@ -220,9 +241,9 @@ std::string value_of(const Settings& s, const Field& field) {
   return std::visit(Overload{
                         [&]<class E>(E Settings::* m) { return std::string(first_word(s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
+                        [&](const StripesField& f) { return format_stripes(s.*f.member); },
                         [&](const auto& f) { return std::to_string(s.*f.member); },
                         [&](std::string Settings::* m) { return quoted_if_needed(s.*m); },
-                        [](Ignored) { return std::string(); },
                     },
                     field);
 }
@@ -259,6 +280,9 @@ Field rank(int Settings::* member) {
 Field microseconds(int64_t Settings::* member) {
   return TimeField{member};
 }
+Field stripes(NewStripes Settings::* member) {
+  return StripesField{member};
+}
 
 Entry entry(const char* name, const char* values, const char* meaning, const Field& field, bool alias) {
   return {{name, values, value_of(Settings{}, field), meaning}, field, alias};
@@ -270,7 +294,6 @@ const auto& entries() {
   entry(hint, values, meaning, reads(&Settings::member), false),
 #define ALIAS(member, reads, hint, values, meaning) \
   entry(hint, values, meaning, reads(&Settings::member), true),
-#define IGNORED(hint, values, meaning) entry(hint, values, meaning, Ignored{}, true),
 #include "base/settings.def"
   };
   return table;

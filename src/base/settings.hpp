@@ -24,6 +24,20 @@ enum class Metadata { independent, collective };
 /// Whether blocks of which only parts were put are read, completed and written whole.
 enum class FillHoles { automatic, enable, disable };
 
+/// The stripes of a new file, as one number, so that ranks can agree on it: none are asked for, they are
+/// chosen, or there are `count` of `unit` bytes (stripes_asked).
+enum class NewStripes : std::int64_t { none = 0, automatic = -1 };
+inline constexpr std::int64_t kStripeQuantum = 64 << 10;  ///< bytes, of which a unit is a multiple
+constexpr NewStripes stripes_asked(std::int64_t count, std::int64_t unit) {
+  return static_cast<NewStripes>(count << 32 | unit / kStripeQuantum);
+}
+constexpr std::int64_t count_of(NewStripes stripes) {
+  return static_cast<std::int64_t>(stripes) >> 32;
+}
+constexpr std::int64_t unit_of(NewStripes stripes) {
+  return (static_cast<std::int64_t>(stripes) & 0xFFFFFFFF) * kStripeQuantum;
+}
+
 /// settings.def lists the members, with their hints and meanings.
 struct Settings {
 #define SETTING(type, member, value, ...) type member = value;

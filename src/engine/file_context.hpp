@@ -43,7 +43,8 @@ struct FileContext {
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide;  ///< possible(): collective writes take them; the same on all ranks
   Counters counters;
-  std::string reported_path;  ///< rank 0, where a report or a timeline is asked for
+  const char* stripe_source = "";  ///< rank 0: who says how the file is cut, as the report calls it
+  std::string reported_path;       ///< rank 0, where a report or a timeline is asked for
   std::unique_ptr<Timeline> timeline;
   Bypass bypass;
   std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
@@ -88,7 +89,12 @@ struct FileContext {
   SetWish wish() const;
 
   // open.cpp
-  Striping choose_striping() const;
+  /// How the file is cut, and who says so.
+  struct Cut {
+    Striping striping;
+    const char* source;
+  };
+  Cut choose_striping() const;
   /// Collective: opens the file, and chooses how it is stored and cut. `memory`: what is offered for it.
   /// `mine`: how what came before stands on this rank.
   Status open_stored(const StoredFile::Request& request, std::int64_t led, Memory& memory, Status mine);

@@ -38,12 +38,22 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
     return {Code::mpi, "the ranks that open " + options.path + " cannot reach each other"};
   s.take(Seat(ranks, s.wish(), choice.set));
   s.comm = s.seat.take_comm(ranks);
+  if (StoredFile::may_lay_out(request, s.settings, choice.led)) {
+    // The owners are known now.
+    if (ranks.rank() == 0) {
+      choice.led = s.file.lay_out(request, s.settings, s.nodes->topology().owners().count(0), choice.led);
+    }
+    ranks.broadcast(&choice.led, sizeof choice.led, 0);
+  }
   if (options.keeping == Keeping::nothing || s.settings.storage == StorageKind::null || !writable)
     s.settings.mode = Mode::strict;
   // A keeper process reads segments only.
   if (s.settings.mode == Mode::automatic && options.keeping == Keeping::by_rank)
     s.options.keeping = Keeping::by_node;
   request.needs_descriptor = options.needs_descriptor || s.settings.mode != Mode::strict;
+  // Who owns nothing, and keeps nothing, may never touch the file.
+  const Topology& t = s.nodes->topology();
+  request.may_wait = !request.needs_descriptor && t.nodes > 1 && t.rail < 0;
   FileContext::Memory memory{};
   Status status = s.open_stored(request, choice.led, memory, options.elsewhere);
   if (!status.ok()) {
@@ -98,7 +108,10 @@ Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages. Of the striping rank 0 has the word.
   const auto striping_here = [&] {
-    return comm->rank() == 0 ? choose_striping() : Striping{kNoOffset, kNoOffset};
+    if (comm->rank() != 0) return Striping{kNoOffset, kNoOffset};
+    const Cut cut = choose_striping();
+    stripe_source = cut.source;
+    return cut.striping;
   };
   Striping striping = striping_here();
   Agreement agreed;
@@ -141,13 +154,21 @@ Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t
   return {};
 }
 
-Striping FileContext::choose_striping() const {
-  const Striping stored = file.handle() != nullptr ? file.handle()->striping() : Striping{0, 0};
-  std::int64_t unit = settings.stripe_bytes > 0 ? settings.stripe_bytes : stored.unit;
-  // Stripes of another size than the file system's do not go round its targets.
-  if (unit > 0) return {unit, unit == stored.unit ? stored.factor : 0};
-  unit = file.preferred_unit();
-  return {unit > 0 ? unit : kDefaultStripe, 0};
+// What the file says itself counts more than what MPI-IO has heard: that repeats a hint, as often as not.
+FileContext::Cut FileContext::choose_striping() const {
+  const Striping laid_out = file.stripes();
+  const Striping told =
+      laid_out.unit == 0 && file.handle() != nullptr ? file.handle()->striping() : Striping{0, 0};
+  const Striping& stored = laid_out.unit > 0 ? laid_out : told;
+  if (settings.stripe_bytes > 0) {
+    // Stripes of another size than the file system's do not go round its targets.
+    return {{settings.stripe_bytes, settings.stripe_bytes == stored.unit ? stored.factor : 0}, "hint"};
+  }
+  if (laid_out.unit > 0) return {laid_out, "lustre.lov"};
+  if (told.unit > 0) return {told, "MPI-IO"};
+  if (settings.striping_unit > 0) return {{settings.striping_unit, 0}, "hint"};
+  if (const std::int64_t unit = file.preferred_unit(); unit > 0) return {{unit, 0}, "st_blksize"};
+  return {{kDefaultStripe, 0}, "default"};
 }
 
 }  // namespace forebay

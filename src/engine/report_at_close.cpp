@@ -27,6 +27,8 @@ Status report_at_close(const FileContext& file) {
   facts.driver = file.options.driver;
   facts.settings = file.settings;
   facts.stripe_bytes = file.layout.stripe_bytes();
+  facts.stripe_source = file.stripe_source;
+  facts.storage_targets = file.layout.striping().factor;
   facts.window_bytes = file.layout.round_bytes();
   facts.link = topology.nodes == 1 ? "none" : file.nodes->link_used() == Link::put ? "put" : "message";
   facts.file_system = file.file.system().name;

@@ -16,8 +16,27 @@ int OwnerSet::count(std::int64_t factor) const {
   return most;
 }
 
+namespace {
+
+constexpr std::int64_t page = 4096;
+
+// Rounds that divide the stripe meet its ends, each time; others drift across them, and then most writes
+// begin or end within a stripe. Only a stripe that no file system has, of an odd number of pages, has no
+// divisor that is worth the barrier of a round; then the parts are nearly equal, and the last of them are
+// cut.
+std::int64_t part_of(std::int64_t stripe, std::int64_t most) {
+  constexpr std::int64_t worth_it = 64 << 10;
+  most = most / page * page;
+  for (std::int64_t part = most; part >= std::max(page, std::min(worth_it, most / 8)); part -= page) {
+    if (stripe % part == 0) return part;
+  }
+  const std::int64_t parts = (stripe + most - 1) / most;
+  return std::min(most, ((stripe + parts - 1) / parts + page - 1) / page * page);
+}
+
+}  // namespace
+
 std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted, std::int64_t most) {
-  constexpr std::int64_t page = 4096;
   // Below that the barrier of a round shows; above, the pages that every rank touches for the first time.
   constexpr std::int64_t least = std::int64_t{1} << 20;
   most = std::max(page, most / page * page);
@@ -29,9 +48,7 @@ std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wa
     while (step % page != 0) step += step;
     return step <= size ? size / step * step : std::max(page, size / page * page);
   }
-  // A part of a stripe: equal parts waste no round on a remainder.
-  const std::int64_t parts = (stripe + size - 1) / size;
-  return std::max(page, ((stripe + parts - 1) / parts + page - 1) / page * page);
+  return part_of(stripe, std::max(page, size));
 }
 
 }  // namespace forebay

@@ -97,7 +97,8 @@ class FileDomains {
 };
 
 /// The round size for a flush. `wanted`: the hint, or 0. The result is a multiple of 4096, a whole number of
-/// stripes or, where a stripe does not fit `most` (the bound that memory sets), a part of one.
+/// stripes or, where a stripe does not fit `wanted` or `most` (the bound that memory sets), a divisor of one.
+/// Stripes of a size that only hints have, which share no such number with pages, are cut as it comes.
 std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted, std::int64_t most);
 
 }  // namespace forebay

@@ -129,7 +129,7 @@ class MpiRail final : public Rail {
     Arrivals arriving;
     MPI_Request all_sent = MPI_REQUEST_NULL;
     bool entered = false;
-    const auto arrived = [&] {
+    auto arrived = [&] {
       bool moved = receive_some(tag, arriving);
       moved = take_some(take, arriving, status) || moved;
       int done = 0;

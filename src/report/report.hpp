@@ -27,12 +27,14 @@ struct FileFacts {
   std::string driver;  ///< "hdf5", "pnetcdf", …
   Settings settings;
   std::int64_t stripe_bytes = 0;
-  std::int64_t window_bytes = 0;  ///< file range of a round
-  std::string link;               ///< "put", "message"; "none" where nothing crosses nodes
-  std::string storage;            ///< what was really used: "mpiio", "posix", …; "stock"
-  std::string file_system;        ///< by the name in the table of those that are known
-  bool fills_holes = false;       ///< blocks put in part may be read, completed and written whole
-  std::string thread_level;       ///< "single" … "multiple"; "" where nobody asked
+  std::string stripe_source;         ///< "hint", "lustre.lov", "MPI-IO", "st_blksize", "default"
+  std::int64_t storage_targets = 0;  ///< that have the stripes by turns; 0: not known
+  std::int64_t window_bytes = 0;     ///< file range of a round
+  std::string link;                  ///< "put", "message"; "none" where nothing crosses nodes
+  std::string storage;               ///< what was really used: "mpiio", "posix", …; "stock"
+  std::string file_system;           ///< by the name in the table of those that are known
+  bool fills_holes = false;          ///< blocks put in part may be read, completed and written whole
+  std::string thread_level;          ///< "single" … "multiple"; "" where nobody asked
 };
 
 struct StageSeconds {

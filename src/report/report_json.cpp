@@ -105,6 +105,8 @@ Json to_json(const FileReport& report) {
       {"fills_holes", facts.fills_holes},
       {"link", facts.link},
       {"stripe_bytes", facts.stripe_bytes},
+      {"stripe_source", facts.stripe_source},
+      {"storage_targets", facts.storage_targets},
       {"window_bytes", facts.window_bytes},
   };
   for (const CounterField& field : counter_fields()) json[Pointer(field.place)] = report.total.*field.value;
@@ -137,6 +139,8 @@ FileReport from_json(const Json& json) {
   // Made by this version or by another one, whose hints may have other names: then as far as they are known.
   (void)parse_hints(facts.settings, json.at("settings").get<std::string>(), Origin::info);
   facts.stripe_bytes = json.at("stripe_bytes");
+  facts.stripe_source = json.value("stripe_source", "");
+  facts.storage_targets = json.value("storage_targets", std::int64_t{0});
   facts.window_bytes = json.at("window_bytes");
   facts.link = json.at("link");
   facts.storage = json.at("storage");

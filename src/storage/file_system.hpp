@@ -1,16 +1,34 @@
-// What kind of file system holds a file: what may be done there, and what it likes.
+// What is known of file systems, in one table: what may be done on each, and what it likes.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace forebay {
 
+/// How far a lock of a range (fcntl(2)) reaches.
+enum class Locks {
+  everywhere,   ///< whoever can write the file sees it
+  as_mounted,   ///< so if the mount's options and the server say so; else this machine alone, or nobody
+  this_machine  ///< nobody on other machines
+};
+
+/// What cuts the file into pieces that are best written whole, by one writer.
+enum class Unit {
+  block,  ///< st_blksize, where it is more than a page or a disk's block
+  layout  ///< each file's own stripes, which its attribute lustre.lov tells
+};
+
 struct FileSystem {
-  const char* name = "unknown";
+  std::string name = "unknown";
   bool coherent = false;  ///< between all nodes that mount it: what one wrote any other reads, byte for byte
   bool local = false;     ///< only this machine writes it, so that its page cache is the file
   bool memory = false;    ///< of which there is nothing else
+  Locks locks = Locks::as_mounted;
+  Unit unit = Unit::block;
+  std::uint32_t magic = 0;  ///< f_type of statfs(2)
+  std::string type;  ///< as /proc/self/mountinfo says; asked only where the magic number does not tell enough
 };
 
 /// By a descriptor of a file, or by the name of a file or folder (the reason, in place of a name, where that
@@ -18,11 +36,26 @@ struct FileSystem {
 FileSystem file_system_of(int descriptor);
 FileSystem file_system_at(const std::string& path);
 
+/// By what the system says: f_type of statfs(2); type and source of the mount, where `magic` leaves that
+/// open.
+FileSystem known_file_system(std::uint32_t magic, std::string_view type, std::string_view source);
+/// Whether more than the magic number is to be known: many file systems have FUSE's.
+bool needs_type(std::uint32_t magic);
+
+/// The line of /proc/self/mountinfo for a device, st_dev of stat(2). False: there is none.
+struct Mount {
+  std::string type, source;
+};
+bool find_mount(std::string_view mountinfo, unsigned major, unsigned minor, Mount& out);
+
 /// The folder in which a file of that name is made.
 std::string folder_of(const std::string& path);
 
-/// The unit in which the file system likes to be written (st_blksize: the wsize of NFS, the block of GPFS, a
-/// multiple of Lustre's stripe), or 0 where it names none or only its page or block.
+/// The unit in which the file system likes to be written (st_blksize: the wsize of NFS, the block of GPFS,
+/// the chunk of BeeGFS), so often that it is at least 512 KiB; 0 where it names none or only its page or
+/// block.
 std::int64_t preferred_unit(int descriptor);
+/// The same of a given st_blksize.
+std::int64_t unit_from_block(std::int64_t block);
 
 }  // namespace forebay

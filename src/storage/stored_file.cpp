@@ -7,15 +7,34 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
+
+#include "storage/lustre.hpp"
 
 namespace forebay {
 namespace {
 
 // What rank 0 says to the others before they open.
-enum Led : std::int64_t { kByMpi, kByName, kFailed };
+enum Led : std::int64_t { kByMpi, kByName, kFailed, kMade, kToMake };
+
+constexpr std::int64_t kChosenUnit = 1 << 20;
+constexpr std::int64_t kLeastChosen = 4, kMostChosen = 512;
+
+// What the hints ask of a new file; 0: what its file system takes by itself.
+Striping wanted_stripes(const Settings& settings, int owners) {
+  Striping wanted{settings.striping_unit, settings.striping_factor};
+  if (settings.new_stripes == NewStripes::none) return wanted;
+  if (settings.new_stripes != NewStripes::automatic)
+    return {unit_of(settings.new_stripes), count_of(settings.new_stripes)};
+  if (wanted.unit == 0) wanted.unit = kChosenUnit;
+  // A multiple of the owners, so that a target has one; few owners keep several targets busy.
+  if (wanted.factor == 0)
+    wanted.factor = std::min(kMostChosen, (kLeastChosen + owners - 1) / owners * owners);
+  return wanted;
+}
 
 int flags_of(const OpenMode& mode) {
   return (mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
@@ -47,6 +66,42 @@ Status failed_open(Status status, const std::string& path, const OpenMode& mode)
   return status;
 }
 
+// MPI-IO, by which every rank would open the file, is not needed to find out which one it is.
+bool goes_by_name(const FileSystem& system, const Settings& settings) {
+  return system.local || (system.coherent && settings.storage == StorageKind::posix);
+}
+
+bool asks_for_layout(const Settings& settings) {
+  return settings.new_stripes != NewStripes::none || settings.striping_unit > 0 ||
+         settings.striping_factor > 0;
+}
+
+// A file that was opened by O_PATH, for the open(2) that it waits for: it is the same one, whatever has
+// become of its name.
+std::string name_of(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+/// Opens the file with the first access.
+class Waiting final : public Storage {
+ public:
+  Waiting(std::unique_ptr<Storage> below, std::function<Status()> open)
+      : below_(std::move(below)), open_(std::move(open)) {}
+
+  Status write(std::span<const Piece> pieces) override {
+    Status status = pieces.empty() ? Status{} : open_();
+    return status.ok() ? below_->write(pieces) : status;
+  }
+  Status read(std::int64_t offset, std::byte* data, std::int64_t length) override {
+    Status status = open_();
+    return status.ok() ? below_->read(offset, data, length) : status;
+  }
+
+ private:
+  std::unique_ptr<Storage> below_;
+  std::function<Status()> open_;
+};
+
 }  // namespace
 
 StoredFile::~StoredFile() {
@@ -55,6 +110,7 @@ StoredFile::~StoredFile() {
 
 void StoredFile::drop_descriptor() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  waits_ = false;
 }
 
 // ---- opening ----
@@ -74,12 +130,14 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
   if (!only_makes) descriptor_ = open_file(request.path, flags);
   const int error = errno;
   if (descriptor_ >= 0) {
-    if (file_system_of(descriptor_).local) return kByName;
+    if (goes_by_name(file_system_of(descriptor_), settings)) return kByName;
     drop_descriptor();
     return kByMpi;
   }
   if (only_makes || (makes && error == ENOENT)) {
-    if (!file_system_at(folder_of(request.path)).local) return kByMpi;
+    const FileSystem system = file_system_at(folder_of(request.path));
+    if (!goes_by_name(system, settings)) return kByMpi;
+    if (system.unit == Unit::layout && asks_for_layout(settings)) return kToMake;
     descriptor_ = open_file(request.path, flags | O_CREAT | (only_makes ? O_EXCL : 0));
     if (descriptor_ >= 0) return kByName;
   } else {
@@ -87,6 +145,63 @@ std::int64_t StoredFile::lead(const Request& request, const Settings& settings) 
   }
   status_ = from_errno(errno, "cannot open " + request.path);
   return kFailed;
+}
+
+bool StoredFile::may_lay_out(const Request& request, const Settings& settings, std::int64_t led) {
+  if (led == kToMake) return true;
+  return asks_for_layout(settings) && led == kByMpi && request.mode.creates && request.mode.writes &&
+         request.opener != nullptr && request.opened == nullptr && !may_have_prefix(request.path);
+}
+
+// Before MPI-IO: most libraries of it know nothing of Lustre, and those that do lay out what they create
+// only. This file is there when they come, so it is not done twice.
+std::int64_t StoredFile::lay_out(const Request& request, const Settings& settings, int owners,
+                                 std::int64_t led) {
+  const std::string folder = folder_of(request.path);
+  Made made = Made::no;
+  if (file_system_at(folder).unit == Unit::layout && !folder_has_layout(folder)) {
+    Status why;
+    made = make_with_layout(request.path, wanted_stripes(settings, owners), why);
+    if (!why.ok()) warn_once(why.message() + "; it gets those of its folder");
+  }
+  if (led == kByMpi) return made == Made::no ? kByMpi : kMade;
+  const bool only_makes = request.mode.exclusive && made == Made::no;
+  descriptor_ = open_file(request.path, flags_of(request.mode) | O_CREAT | (only_makes ? O_EXCL : 0));
+  if (descriptor_ >= 0) return kByName;
+  status_ = from_errno(errno, "cannot open " + request.path);
+  return kFailed;
+}
+
+// Opening by O_PATH asks the server for nothing but the name, which the ranks of a node ask for once.
+void StoredFile::open_by_name() {
+  const int flags = flags_of(request_.mode);
+  if (request_.may_wait) {
+    descriptor_ = open_file(request_.path, O_PATH | O_CLOEXEC);
+    const int wanted = (request_.mode.reads ? R_OK : 0) | (request_.mode.writes ? W_OK : 0);
+    if (descriptor_ >= 0 && !file_system_of(descriptor_).local &&
+        ::faccessat(AT_FDCWD, name_of(descriptor_).c_str(), wanted, AT_EACCESS) == 0) {
+      waits_ = true;
+      return;
+    }
+    drop_descriptor();
+  }
+  descriptor_ = open_file(request_.path, flags);
+  if (descriptor_ < 0) status_ = from_errno(errno, "cannot open " + request_.path);
+}
+
+// Under the number that it has.
+Status StoredFile::open_waiting() {
+  if (!waits_) return {};
+  const int opened = open_file(name_of(descriptor_), flags_of(request_.mode));
+  if (opened < 0) return from_errno(errno, "cannot open " + request_.path);
+  int result = -1;
+  do {
+    result = ::dup3(opened, descriptor_, O_CLOEXEC);
+  } while (result < 0 && errno == EINTR);
+  Status status = result >= 0 ? Status{} : from_errno(errno, "cannot open " + request_.path);
+  ::close(opened);
+  waits_ = !status.ok();
+  return status;
 }
 
 void StoredFile::open(const Communicator& ranks, const Request& request, const Settings& settings,
@@ -98,18 +213,15 @@ void StoredFile::open(const Communicator& ranks, const Request& request, const S
   if (led == kFailed) {
     status_.update({Code::peer, "rank 0 cannot open " + request.path});
   } else if (led == kByName) {  // we open it by its name, and nobody else does
-    if (descriptor_ < 0) descriptor_ = open_file(request.path, flags_of(request.mode));
-    if (descriptor_ < 0) {
-      status_ = from_errno(errno, "cannot open " + request.path);
-      return;
-    }
+    if (descriptor_ < 0) open_by_name();
+    if (descriptor_ < 0) return;
     known_ = proven_ = id_of(descriptor_, id_);
     system_ = file_system_of(descriptor_);
   } else if (request.opened != nullptr) {
     identify(*request.opened);
   } else {
     const BeforeOpen before(request.path);
-    open_by_mpi(false);
+    open_by_mpi(led == kMade);
     if (status_.ok()) identify(before);
   }
   // Before any rank of this object can write.
@@ -214,7 +326,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   const bool posix = usable && (chosen ? coherent : wanted_ == StorageKind::automatic && local);
   if (chosen && !posix && ranks.rank() == 0) {
     warn_once("forebay_storage=posix: " + request_.path + " goes through MPI-IO all the same: " +
-              (!coherent ? std::string("that is not safe on this file system (") + system_.name + ")"
+              (!coherent                 ? "that is not safe on this file system (" + system_.name + ")"
                : !no_descriptor_.empty() ? no_descriptor_
                                          : "not all ranks can open it by its name"));
   }
@@ -236,6 +348,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
     storage_ = handle_->storage(descriptor_ >= 0 ? descriptor_ : theirs_);
   } else {
     storage_ = make_posix_storage(descriptor_, request_.path);
+    if (waits_) storage_ = std::make_unique<Waiting>(std::move(storage_), [this] { return open_waiting(); });
     local_ = nodes == 1 && local;
   }
   marked_ = settings.fill_holes != FillHoles::enable;
@@ -271,10 +384,17 @@ std::int64_t StoredFile::preferred_unit() const {
   return forebay::preferred_unit(descriptor_ >= 0 ? descriptor_ : theirs_);
 }
 
+Striping StoredFile::stripes() const {
+  const int descriptor = descriptor_ >= 0 ? descriptor_ : theirs_;
+  if (system_.unit != Unit::layout || descriptor < 0) return {0, 0};
+  struct stat info{};
+  return lustre_stripes(descriptor, ::fstat(descriptor, &info) == 0 ? info.st_size : 0);
+}
+
 std::string StoredFile::name_now() const {
   FileId now;
   if (descriptor_ < 0 || !known_ || (id_at(request_.path, now) && now == id_)) return request_.path;
-  return "/proc/self/fd/" + std::to_string(descriptor_);
+  return name_of(descriptor_);
 }
 
 Status StoredFile::size(std::int64_t& bytes) const {
@@ -298,7 +418,9 @@ Status StoredFile::sync(bool of_node) {
   // MPI refuses it where nothing can have been written.
   if (!request_.mode.writes) return {};
   if (!posix_) return handle_->sync();
-  return !of_node || ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
+  if (!of_node) return {};
+  if (Status status = open_waiting(); !status.ok()) return status;
+  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
 }
 
 Status StoredFile::close() {

@@ -33,7 +33,9 @@ class StoredFile {
     bool needs_handle = false;                 ///< MPI-IO opens it in any case
     bool needs_descriptor = false;             ///< wanted for the end of the process
     const BeforeOpen* opened =
-        nullptr;  ///< somebody else has opened it, with all ranks, since this was noted
+        nullptr;            ///< somebody else has opened it, with all ranks, since this was noted
+    bool may_wait = false;  ///< this rank may never touch it: it opens it with its first read or write, where
+                            ///< opening is a message to a server
   };
 
   StoredFile() = default;
@@ -43,6 +45,12 @@ class StoredFile {
 
   /// Rank 0, before the others open: makes the file where it has to be made and MPI-IO is not needed for it.
   std::int64_t lead(const Request& request, const Settings& settings);
+  /// Whether `lay_out` may have something to do, which all ranks answer alike.
+  static bool may_lay_out(const Request& request, const Settings& settings, std::int64_t led);
+  /// Rank 0, after lead(): makes a file with the stripes that the hints want, where it is to be made on
+  /// Lustre in a folder without a layout. `owners`: how many ranks will write it at once. What open() is to
+  /// get instead of what lead() said.
+  std::int64_t lay_out(const Request& request, const Settings& settings, int owners, std::int64_t led);
   /// All ranks, with rank 0's settings. Failures go into the offer.
   void open(const Communicator& ranks, const Request& request, const Settings& settings, std::int64_t led);
 
@@ -79,6 +87,8 @@ class StoredFile {
   const OpenMark* mark() const { return marked_ ? &mark_ : nullptr; }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
+  /// Of this file, as its file system lays it out; each 0 where it does not say.
+  Striping stripes() const;
   /// CoreFile::name_now.
   std::string name_now() const;
 
@@ -100,6 +110,8 @@ class StoredFile {
 
  private:
   bool by_name(const Request& request, const Settings& settings) const;
+  void open_by_name();
+  Status open_waiting();
   void open_by_mpi(bool made);
   void identify(const BeforeOpen& before);
   void drop_descriptor();
@@ -125,6 +137,7 @@ class StoredFile {
   FileId id_;
   bool known_ = false;   // id_
   bool proven_ = false;  // the one that has been opened before
+  bool waits_ = false;   // descriptor_ only names the file so far
   bool posix_ = false;
   bool local_ = false;
   bool fills_holes_ = false;

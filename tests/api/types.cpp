@@ -72,6 +72,7 @@ using Rounds = Hints::Rounds;
 using StorageKind = Hints::Storage;
 using FillHoles = Hints::FillHoles;
 using Metadata = Hints::Metadata;
+using NewStripes = Hints::Stripes;
 
 // What `set` makes of a value: the hint, with a value that the library takes as this one.
 template <class T, class Set>
@@ -97,6 +98,9 @@ void check_setter(const char* hint, const std::string& words, Set&& set) {
     check(false, "off");
   } else if constexpr (std::is_same_v<T, std::string>) {
     check("a path", "a path");
+  } else if constexpr (std::is_same_v<T, NewStripes>) {
+    check({16, 4 << 20}, "16x4194304");
+    check({}, "auto");
   } else if constexpr (std::is_same_v<T, int>) {
     check(7, "7");
   } else {

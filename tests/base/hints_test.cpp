@@ -71,7 +71,6 @@ TEST(HintTable, EveryHintOfOursChangesItsSetting) {
   // A hint that is parsed into nothing would print nothing.
   for (const HintSpec& hint : hint_table()) {
     const std::string name = hint.name;
-    if (name == "striping_factor") continue;
     const std::string value = other_value(hint);
     Settings settings;
     const Status status = set_hint(settings, name, value, Origin::command);
@@ -138,7 +137,7 @@ TEST(Hints, MalformedEntriesSayWhatIsWrong) {
 
 TEST(Hints, AnUnknownKeyNamesTheNearOnes) {
   EXPECT_THAT(failure("forebay_stripe_byte=1m"), HasSubstr("did you mean forebay_stripe_bytes"));
-  EXPECT_THAT(failure("forebay_stripe=1m"), HasSubstr("forebay_stripe_bytes"));
+  EXPECT_THAT(failure("forebay_stripe_byts=1m"), HasSubstr("forebay_stripe_bytes"));
   EXPECT_THAT(failure("forebay_stripe_bytes=1"), HasSubstr("at least 512"));
   EXPECT_THAT(failure("striping_unit=511"), HasSubstr("at least 512"));
   EXPECT_EQ(parsed("forebay_stripe_bytes=512;forebay_window_bytes=0").stripe_bytes, 512);
@@ -168,24 +167,42 @@ TEST(Hints, InfoKeepsItsGoodKeysAndIgnoresThoseOfOthers) {
 TEST(Hints, NamesOfOthersAreUnderstoodAndYieldToOurs) {
   const Settings settings =
       parsed("striping_unit=4m;striping_factor=8;cb_nodes=6;cb_buffer_size=16m", Origin::info);
-  EXPECT_EQ(settings.stripe_bytes, 4 << 20);
+  EXPECT_EQ(settings.striping_unit, 4 << 20);
+  EXPECT_EQ(settings.striping_factor, 8);
+  EXPECT_EQ(settings.stripe_bytes, 0) << "it is wished for a new file, not known of this one";
   EXPECT_EQ(settings.aggregators, 6);
   EXPECT_EQ(settings.aggregator_bytes, 16 << 20);
   EXPECT_EQ(parsed("nc_num_aggrs_per_node=3", Origin::info).aggregators_per_node, 3);
-  EXPECT_EQ(parsed("forebay_stripe_bytes=2m;striping_unit=4m", Origin::info).stripe_bytes, 2 << 20);
-  EXPECT_EQ(parsed("striping_unit=4m;forebay_stripe_bytes=2m", Origin::info).stripe_bytes, 2 << 20);
-  EXPECT_EQ(parsed("forebay_stripe_bytes=2m;striping_unit=4m", Origin::command).stripe_bytes, 4 << 20);
+  const char* both = "forebay_aggregators_per_node=2;nc_num_aggrs_per_node=3";
+  EXPECT_EQ(parsed(both, Origin::info).aggregators_per_node, 2);
+  EXPECT_EQ(
+      parsed("nc_num_aggrs_per_node=3;forebay_aggregators_per_node=2", Origin::info).aggregators_per_node, 2);
+  EXPECT_EQ(parsed(both, Origin::command).aggregators_per_node, 3);
+}
+
+TEST(Hints, StripesOfNewFiles) {
+  EXPECT_EQ(parsed("").new_stripes, NewStripes::none);
+  EXPECT_EQ(parsed("forebay_stripe=auto").new_stripes, NewStripes::automatic);
+  const NewStripes stripes = parsed("forebay_stripe = 16 x 4m").new_stripes;
+  EXPECT_EQ(count_of(stripes), 16);
+  EXPECT_EQ(unit_of(stripes), 4 << 20);
+  EXPECT_EQ(format_hints(parsed("forebay_stripe=2000X64k")), "forebay_stripe=2000x64k");
+  const NewStripes largest = parsed("forebay_stripe=1x4194240k").new_stripes;
+  EXPECT_EQ(unit_of(largest), (std::int64_t{1} << 32) - (64 << 10));
+  for (const char* bad : {"4", "x4m", "4x", "0x4m", "2001x1m", "4x63k", "4x100k", "4x4g", "-1x1m", "4x1m2"})
+    EXPECT_THAT(failure(std::string("forebay_stripe=") + bad), HasSubstr("COUNTxSIZE")) << bad;
 }
 
 TEST(Hints, PrintedHintsParseBack) {
   for (const char* text :
        {"", "forebay_mode=commit;forebay_stripe_bytes=3000", "forebay_fail_rank=2;cb_nodes=4",
-        "forebay_stats=\"/a;b\\\"c\\\\ \";forebay_enable=off", "striping_unit=1m"}) {
+        "forebay_stats=\"/a;b\\\"c\\\\ \";forebay_enable=off", "striping_unit=1m", "forebay_stripe=4x1m",
+        "forebay_stripe=auto"}) {
     const std::string printed = format_hints(parsed(text));
     EXPECT_EQ(format_hints(parsed(printed)), printed) << text;
   }
   EXPECT_EQ(parsed(format_hints(parsed("forebay_stats=\" a;b\\\"c\\\\ \""))).stats, " a;b\"c\\ ");
-  EXPECT_EQ(format_hints(parsed("striping_unit=1m")), "forebay_stripe_bytes=1m");
+  EXPECT_EQ(format_hints(parsed("nc_num_aggrs_per_node=3")), "forebay_aggregators_per_node=3");
 }
 
 TEST(Hints, TheEnvironmentWinsAndNamesItself) {

@@ -71,6 +71,8 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.link = "put";
   f.storage = "mpiio";
   f.file_system = "nfs";
+  f.stripe_source = "hint";
+  f.storage_targets = 8;
   f.thread_level = "single";
   return f;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -156,6 +157,80 @@ TEST(FileDomains, AStorageTargetHasFewOwners) {
   EXPECT_EQ(domains.owners(), 8);
   for (std::int64_t stripe = 0; stripe < 100; ++stripe)
     EXPECT_EQ(domains.owner(stripe), domains.owner(stripe % 8));
+}
+
+/// The writes of a flush that fills `hull`, as its owners make them: an owner's neighbouring parts of a round
+/// are one write.
+struct Write {
+  std::int64_t begin, end;
+  Owner owner;
+};
+std::vector<Write> writes_of(const FileDomains& domains, Extent hull) {
+  std::vector<Write> out;
+  for (std::int64_t base = domains.round_begin(hull.begin); base < hull.end; base += domains.round_bytes()) {
+    std::vector<Write> round;
+    domains.for_each_part(base, hull, [&](const DomainPart& part) {
+      const auto mine = std::ranges::find_if(round.rbegin(), round.rend(),
+                                             [&](const Write& write) { return write.owner == part.owner; });
+      if (mine != round.rend() && mine->end == part.begin) {
+        mine->end = part.end;
+      } else {
+        round.push_back({part.begin, part.end, part.owner});
+      }
+    });
+    out.insert(out.end(), round.begin(), round.end());
+  }
+  return out;
+}
+
+/// Stripes as file systems have them, of one and of many owners, in memory that may be less than a stripe.
+TEST(RoundBytes, NoWriteStraddlesAndAStripeHasOneWriter) {
+  constexpr std::int64_t quantum = 64 << 10;
+  Rng rng(19);
+  int parts_of_stripes = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    SCOPED_TRACE(trial);
+    const std::int64_t stripe =
+        quantum * (pick(rng, 0, 1) == 0 ? std::int64_t{1} << pick(rng, 0, 9) : pick(rng, 1, 700));
+    OwnerSet set = random_set(rng);
+    const std::int64_t factor = pick(rng, 0, 1) == 0 ? 0 : pick(rng, 1, 40);
+    const int owners = set.count(factor);
+    const std::int64_t most = pick(rng, quantum, 24 << 20);
+    const std::int64_t wanted = pick(rng, 0, 1) == 0 ? 0 : pick(rng, quantum, 48 << 20);
+    const std::int64_t round = choose_round_bytes(stripe, owners, wanted, most);
+    ASSERT_LE(round, most);
+    ASSERT_TRUE(round % stripe == 0 || stripe % round == 0) << stripe << ", " << round;
+    if (round < stripe) ++parts_of_stripes;
+    const FileDomains domains({stripe, factor}, round, set);
+    const std::int64_t far = stripe * pick(rng, 0, 1000);
+    const Extent hull{far + pick(rng, 0, 2 * stripe), far + 2 * stripe + pick(rng, 1, 6 * stripe)};
+    std::vector<std::vector<Owner>> writers(10);
+    for (const Write& write : writes_of(domains, hull)) {
+      const std::int64_t first = write.begin / stripe, last = (write.end - 1) / stripe;
+      // An only owner joins whole stripes, and there is nobody whom it could meet in one.
+      ASSERT_TRUE(first == last || owners == 1) << "[" << write.begin << ", " << write.end << ") straddles";
+      const bool begins_well = write.begin % std::min(round, stripe) == 0 || write.begin == hull.begin;
+      const bool ends_well = write.end % std::min(round, stripe) == 0 || write.end == hull.end;
+      ASSERT_TRUE(begins_well && ends_well) << "[" << write.begin << ", " << write.end << ")";
+      for (std::int64_t s = first; s <= last; ++s) {
+        auto& of_stripe = writers.at(static_cast<std::size_t>(s - far / stripe));
+        if (std::ranges::find(of_stripe, write.owner) == of_stripe.end()) of_stripe.push_back(write.owner);
+      }
+    }
+    for (const auto& of_stripe : writers) ASSERT_LE(of_stripe.size(), 1U);
+  }
+  EXPECT_GT(parts_of_stripes, 500);
+}
+
+TEST(RoundBytes, PartsOfAStripeAreDivisorsOfIt) {
+  constexpr std::int64_t mega = 1 << 20;
+  EXPECT_EQ(choose_round_bytes(16 * mega, 4, 0, 5595136), 4 * mega);
+  EXPECT_EQ(choose_round_bytes(16 * mega, 1, 3 * mega, 256 * mega), 2 * mega);
+  EXPECT_EQ(choose_round_bytes(7 * mega, 1, 0, 6 * mega), 7 * mega / 2);
+  EXPECT_EQ(choose_round_bytes(48 * mega, 1, 0, 20 * mega), 16 * mega);
+  // 1031 pages, which is a prime: a barrier for each of them would be dear.
+  EXPECT_EQ(choose_round_bytes(1031 * 4096, 1, 0, 2 * mega), 344 * 4096);
+  EXPECT_EQ(choose_round_bytes(std::int64_t{1} << 50, 1, 0, 256 * mega), 256 * mega);
 }
 
 TEST(RoundBytes, WholeStripesOrEqualPartsWithinTheBound) {

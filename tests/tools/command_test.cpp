@@ -94,7 +94,8 @@ TEST_F(RunCommand, AWrongHintStopsItAndNamesTheNearOnes) {
   Outcome outcome = forebay_command({"run", "--hints", "forebay_stripe_byte=1m", "touch", *this / "ran"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.errors,
-            "forebay: --hints: unknown hint \"forebay_stripe_byte\"; did you mean forebay_stripe_bytes?\n");
+            "forebay: --hints: unknown hint \"forebay_stripe_byte\"; did you mean forebay_stripe_bytes or "
+            "forebay_stripe?\n");
   outcome = forebay_command({"run", "--hints", "forebay_stripe_bytes=lots", "touch", *this / "ran"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("\"lots\" does not fit"));
