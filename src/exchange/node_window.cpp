@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace {
@@ -178,7 +179,7 @@ std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
   if (first_bit >= last_bit) return 0;
   const std::int64_t first_word = first_bit >> 6;
   const std::int64_t last_word = (last_bit + 63) >> 6;  // one past
-  std::int64_t bits = 0;
+  std::int64_t bits = 0, read = 0;
   for (std::int64_t word = first_word; word < last_word;) {
     const std::int64_t chunk = word / kSummaryWords;
     const std::int64_t chunk_end = std::min(last_word, (chunk + 1) * kSummaryWords);
@@ -187,6 +188,7 @@ std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
     bool any = false;
     for (int r = 0; r < ranks_; ++r) {
       if (summary(r, parity)[chunk] == 0) continue;
+      read += chunk_end - word;
       const std::uint64_t* in = words(r, parity) + word;
       if (any) {
         for (std::size_t i = 0; i < count; ++i) out[i] |= in[i];
@@ -202,6 +204,7 @@ std::int64_t NodeWindow::merge(int parity, std::int64_t begin, std::int64_t end,
     }
     word = chunk_end;
   }
+  forebay::merged(read * static_cast<std::int64_t>(sizeof(std::uint64_t)));
   // Take the bits of boundary words that belong to a neighbour's range away from the count.
   const std::uint64_t before = (std::uint64_t{1} << (first_bit & 63)) - 1;
   bits -= std::popcount(merged[first_word] & before);
