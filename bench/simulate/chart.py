@@ -8,6 +8,11 @@ WIDTH, HEIGHT, LEFT, TOP, GAP = 230, 170, 46, 40, 64
 COLUMNS = 3
 
 
+def rate(result):
+    """GB/s of the write; 0 where there was none."""
+    return result["bytes"] / result["write_s"] / 1e9 if result["write_s"] > 0 else 0
+
+
 def ticks(low, high):
     """Powers of two from `low` to `high`, few of them."""
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
@@ -22,25 +27,25 @@ def text(x, y, words, anchor="middle", size=11):
 def panel(x0, y0, pattern, results, subjects):
     """The curves of one pattern."""
     mine = [r for r in results if r["pattern"] == pattern]
-    rates = [r["bytes"] / r["write_s"] / 1e9 for r in mine]
+    rates = [rate(r) for r in mine]
     nodes = sorted({r["nodes"] for r in mine})
     rows = ticks(min(rates), max(rates))
     low, high = math.log2(rows[0]), math.log2(max(rows[-1], max(rates)))
     left, right = math.log2(nodes[0]), math.log2(nodes[-1])
 
-    def place(count, rate):
+    def place(count, value):
         across = (math.log2(count) - left) / (right - left) if right > left else 0.5
-        up = (math.log2(rate) - low) / (high - low) if high > low else 0.5
+        up = (math.log2(value) - low) / (high - low) if high > low else 0.5
         return x0 + across * WIDTH, y0 + (1 - up) * HEIGHT
 
     out = [text(x0 + WIDTH / 2, y0 - 8, pattern, size=13), text(x0 + WIDTH / 2, y0 + HEIGHT + 30, "nodes")]
-    for rate in rows:
-        y = place(nodes[0], rate)[1]
+    for value in rows:
+        y = place(nodes[0], value)[1]
         out.append(f'<path d="M{x0} {y:.1f}h{WIDTH}" stroke="{GREY}" stroke-opacity="0.3"/>')
-        out.append(text(x0 - 6, y + 4, f"{rate:g}", "end"))
+        out.append(text(x0 - 6, y + 4, f"{value:g}", "end"))
     out += [text(place(count, rows[0])[0], y0 + HEIGHT + 15, str(count)) for count in nodes]
     for i, subject in enumerate(subjects):
-        points = sorted((r["nodes"], r["bytes"] / r["write_s"] / 1e9) for r in mine if r["subject"] == subject)
+        points = sorted((r["nodes"], rate(r)) for r in mine if r["subject"] == subject)
         places = [place(*point) for point in points]
         if places:
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
@@ -51,6 +56,7 @@ def panel(x0, y0, pattern, results, subjects):
 
 def draw(results, patterns, subjects):
     """The whole picture; results as simulate.py has them."""
+    results = [r for r in results if rate(r) > 0]
     shown = [p for p in patterns if any(r["pattern"] == p for r in results)]
     columns = min(COLUMNS, max(1, len(shown)))
     lines = -(-len(shown) // columns)

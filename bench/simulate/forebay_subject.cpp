@@ -14,37 +14,6 @@ namespace {
 
 constexpr std::int64_t kCommitCalls = 8;
 
-/// From memory, which takes time.
-class TimedSource final : public Source {
- public:
-  explicit TimedSource(const std::byte* memory) : below_(memory) {}
-  void produce(std::span<const Run> runs, std::byte* destination, std::int64_t origin) override {
-    below_.produce(runs, destination, origin);
-    std::int64_t bytes = 0;
-    for (const Run& run : runs) bytes += run.length;
-    copy(static_cast<std::int64_t>(runs.size()), bytes);
-  }
-  const std::byte* direct() const override { return below_.direct(); }
-
- private:
-  MemorySource below_;
-};
-
-class TimedSink final : public Sink {
- public:
-  explicit TimedSink(std::byte* memory) : below_(memory) {}
-  void consume(std::span<const Run> runs, const std::byte* window, std::int64_t origin) override {
-    below_.consume(runs, window, origin);
-    std::int64_t bytes = 0;
-    for (const Run& run : runs) bytes += run.length;
-    copy(static_cast<std::int64_t>(runs.size()), bytes);
-  }
-  std::byte* direct() const override { return below_.direct(); }
-
- private:
-  MemorySink below_;
-};
-
 constexpr const char* kStages[] = {"walk",  "pool", "scatter", "node_wait", "exchange",
                                    "write", "read", "pick",    "agree"};
 static_assert(std::size(kStages) == static_cast<std::size_t>(Stage::count));
@@ -88,7 +57,7 @@ class ForebayRun {
 
   void write() {
     Load load(job_.pattern, job_.ranks.rank(), true);
-    std::vector<TimedSource> sources;
+    std::vector<MemorySource> sources;
     for (std::size_t r = 0; r < load.requests(); ++r) sources.emplace_back(load.memory(r));
     std::vector<Put> puts;
     for (std::size_t r = 0; r < load.requests(); ++r) puts.push_back({&load.cursor(r), &sources[r]});
@@ -127,7 +96,7 @@ class ForebayRun {
 
   void read() {
     Load load(job_.pattern, job_.ranks.rank(), false);
-    std::vector<TimedSink> sinks;
+    std::vector<MemorySink> sinks;
     for (std::size_t r = 0; r < load.requests(); ++r) sinks.emplace_back(load.memory(r));
     std::vector<Get> gets;
     for (std::size_t r = 0; r < load.requests(); ++r) gets.push_back({&load.cursor(r), &sinks[r]});

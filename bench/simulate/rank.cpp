@@ -1,5 +1,5 @@
-// Time and waiting of simulated ranks, in the place of base/clock.cpp and base/waiting.cpp: who waits for a
-// word is suspended until somebody wakes it.
+// Time and waiting of simulated ranks, in the place of base/clock.cpp, base/waiting.cpp and request/work.cpp:
+// who waits for a word is suspended until somebody wakes it.
 #include "rank.hpp"
 
 #include <pthread.h>
@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/waiting.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace simulate {
@@ -80,6 +81,20 @@ std::chrono::steady_clock::time_point now() noexcept {
   using Clock = std::chrono::steady_clock;
   return Clock::time_point(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clock())));
+}
+
+void copied(std::span<const Run> runs) {
+  std::int64_t bytes = 0;
+  for (const Run& run : runs) bytes += run.length;
+  copy(static_cast<std::int64_t>(runs.size()), bytes);
+}
+
+void copied(std::int64_t pieces, std::int64_t bytes) {
+  copy(pieces, bytes);
+}
+
+void merged(std::int64_t bytes) {
+  pass(static_cast<double>(bytes) / costs.merge_rate);
 }
 
 int take_lock(pthread_mutex_t& mutex) {

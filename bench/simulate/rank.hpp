@@ -13,7 +13,8 @@ namespace forebay::simulate {
 struct Costs {
   double piece = 3e-9;  ///< for each piece that is copied
   double copy_rate = 2e9;
-  double wake = 1e-6;  ///< from a change in shared memory to whoever waits for it
+  double merge_rate = 4e9;  ///< of marks, which one rank reads of all
+  double wake = 1e-6;       ///< from a change in shared memory to whoever waits for it
 };
 inline Costs costs;
 

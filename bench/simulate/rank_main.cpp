@@ -59,6 +59,7 @@ const Options& read_options(int argc, char** argv) {
   app.add_option("--shared", options.servers.shared);
   app.add_option("--piece", costs.piece);
   app.add_option("--copy-rate", costs.copy_rate)->check(CLI::PositiveNumber);
+  app.add_option("--merge-rate", costs.merge_rate)->check(CLI::PositiveNumber);
   app.add_option("--wake", costs.wake)->check(CLI::PositiveNumber);
   app.add_option("--aggregators", options.aggregators)->check(CLI::PositiveNumber);
   app.add_option("--cb-buffer", options.cb_buffer)->check(CLI::PositiveNumber);

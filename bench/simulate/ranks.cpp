@@ -11,9 +11,15 @@
 namespace forebay::simulate {
 namespace {
 
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
 class SimulatedRail final : public Rail {
  public:
-  explicit SimulatedRail(std::unique_ptr<Rail> below) : below_(std::move(below)) {}
+  SimulatedRail(std::unique_ptr<Rail> below, MPI_Comm comm) : below_(std::move(below)), comm_(comm) {}
 
   Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) override {
     const Away gone;
@@ -38,8 +44,51 @@ class SimulatedRail final : public Rail {
         counters);
   }
 
+  Status least(std::span<std::int64_t> values) override {
+    const Away gone;
+    return below_->least(values);
+  }
+
+  // A rank that asks again and again whether something has come takes much of the host's time. So how many
+  // letters come is summed up first, as a barrier would take about as long.
+  Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) override {
+    Away gone;
+    const int tag = kTag + static_cast<int>(posts_++ & 1);
+    std::vector<MPI_Request> sends(letters.size(), MPI_REQUEST_NULL);
+    std::vector<int> to(static_cast<std::size_t>(size_of(comm_)), 0);
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const auto& [node, bytes] = letters[i];
+      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, node, tag, comm_, &sends[i]);
+      to[static_cast<std::size_t>(node)] = 1;
+      ++counters.messages;
+      counters.message_bytes += static_cast<std::int64_t>(bytes.size());
+    }
+    int expected = 0;
+    MPI_Reduce_scatter_block(to.data(), &expected, 1, MPI_INT, MPI_SUM, comm_);
+    Status status;
+    for (; expected > 0; --expected) {
+      MPI_Status from;
+      int count = 0;
+      MPI_Probe(MPI_ANY_SOURCE, tag, comm_, &from);
+      MPI_Get_count(&from, MPI_BYTE, &count);
+      std::vector<std::byte> letter(static_cast<std::size_t>(count));
+      MPI_Recv(letter.data(), count, MPI_BYTE, from.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
+      const bool well = gone.back([&] {
+        copy(0, count);
+        return take(from.MPI_SOURCE, letter);
+      });
+      if (!well) status.update({Code::internal, "a letter was not well-formed"});
+    }
+    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    return status;
+  }
+
  private:
+  static constexpr int kTag = 5000;
+
   std::unique_ptr<Rail> below_;
+  MPI_Comm comm_;
+  unsigned posts_ = 0;
 };
 
 MPI_Op op_of(Communicator::Op op) {
@@ -71,12 +120,6 @@ int rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
 }
 
 class SimulatedRanks final : public Communicator {
@@ -159,7 +202,8 @@ class SimulatedRanks final : public Communicator {
     return std::make_unique<SimulatedRanks>(made, node_, true);
   }
   std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override {
-    return std::make_unique<SimulatedRail>(away([&] { return make_mpi_rail(comm_, wanted, used); }));
+    return std::make_unique<SimulatedRail>(away([&] { return make_mpi_rail(comm_, wanted, used); }),
+                                           comm_);
   }
 
   bool same_ranks(const Communicator& other) const override {

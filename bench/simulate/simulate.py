@@ -24,7 +24,10 @@ SUBJECTS = ("strict", "commit", "two-phase", "aggregation")
 # What SMPI is told: ranks share their memory, only what the program says takes time, and a link has the latency and
 # bandwidth that the platform says, without the factors of a TCP network. A rank works 0.5 µs on each message.
 SMPI = ("smpi/simulate-computation:no", "network/model:CM02", "network/crosstraffic:0",
-        "smpi/coll-selector:ompi", "smpi/privatization:no", "smpi/os:0:500e-9:0", "smpi/or:0:500e-9:0",
+        # Algorithms of the order of log(ranks); what it chooses by itself is not where many ranks share a node.
+        "smpi/coll-selector:ompi", "smpi/allreduce:rdb", "smpi/barrier:ompi_recursivedoubling",
+        "smpi/bcast:binomial_tree", "smpi/allgather:bruck", "smpi/gather:ompi_binomial",
+        "smpi/privatization:no", "smpi/os:0:500e-9:0", "smpi/or:0:500e-9:0",
         "contexts/stack-size:1024")
 
 
@@ -62,7 +65,7 @@ def read_arguments():
     add("--bytes", type=size, default=64 << 10, metavar="B", help="about so many a rank; k, m, g (default: 64k)")
     add("--together", action="store_true", help="E3SM: ranks of a node hold neighbouring columns")
     add("--maps", metavar="FOLDER", help="recorded E3SM decompositions (default: generated ones)")
-    add("--hints", default="", help="of Forebay: key=value;...")
+    add("--hints", action="append", default=[], metavar="K=V;...", help="of Forebay; may be given again")
     group = parser.add_argument_group("machine")
     add = group.add_argument
     add("--topology", choices=platforms.TOPOLOGIES, default="star",
@@ -74,6 +77,7 @@ def read_arguments():
         help="of the star's core: a part of all nodes' bandwidth (default: 0, never full)")
     add("--piece", type=float, default=3e-9, metavar="S", help="of the processor for a piece (default: 3e-9)")
     add("--copy-rate", type=float, default=2e9, metavar="B/S", help="of one rank (default: 2e9)")
+    add("--merge-rate", type=float, default=4e9, metavar="B/S", help="of one rank that merges marks (default: 4e9)")
     add("--wake", type=float, default=1e-6, metavar="S", help="until a rank that waits on its node goes on (default: 1e-6)")
     group = parser.add_argument_group("file system")
     add = group.add_argument
@@ -96,6 +100,7 @@ def read_arguments():
     add("--config", action="append", default=[], metavar="K:V", help="of SimGrid")
     add("--program", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    options.hints = ";".join(options.hints)
     options.program = options.program and options.program.resolve()
     options.maps = options.maps and str(Path(options.maps).resolve())
     options.nodes = options.nodes or ([8, 32, 128, 169] if options.full else [4, 16, 32])
@@ -114,7 +119,7 @@ def program_options(options, nodes, path):
         "--ranks-per-node": options.ranks_per_node, "--bytes": options.bytes, "--servers": options.servers or nodes,
         "--stripe": options.stripe, "--server-rate": options.server_rate, "--request": options.request,
         "--shared": options.shared, "--rank-rate": options.rank_rate, "--piece": options.piece,
-        "--copy-rate": options.copy_rate, "--wake": options.wake, "--aggregators": options.aggregators,
+        "--copy-rate": options.copy_rate, "--merge-rate": options.merge_rate, "--wake": options.wake, "--aggregators": options.aggregators,
         "--cb-buffer": options.cb_buffer, "--path": path,
     }
     for name in ("maps", "hints", "damage"):
@@ -150,7 +155,7 @@ def row(result):
     crossing = result["message_bytes"] / max(1, result["bytes"])
     read = f"{result['read_s'] * 1e3:9.3f}" if "read_s" in result else f"{'-':>9}"
     return (f"{result['pattern']:5} {result['nodes']:5} {result['ranks']:6} {result['bytes'] / 2**20:9.1f} "
-            f"{result['subject']:12} {result['write_s'] * 1e3:9.3f} {result['bytes'] / result['write_s'] / 1e9:7.2f} {read} "
+            f"{result['subject']:12} {result['write_s'] * 1e3:9.3f} {chart.rate(result):7.2f} {read} "
             f"{result['rounds']:6} {result['messages']:9} {crossing:8.2f} {result['writers']:7} {result['writes']:7} "
             f"{result['shared_stripes']:6} {'right' if result['right'] else 'WRONG'}")
 

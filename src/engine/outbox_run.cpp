@@ -12,6 +12,7 @@
 #include "engine/indispensable.hpp"
 #include "exchange/packing.hpp"
 #include "request/active_set.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace {
@@ -235,6 +236,7 @@ void OutboxRun::exchange(std::int64_t end) {
       letter.resize(at + sizeof head + message.size());
       std::memcpy(letter.data() + at, &head, sizeof head);
       std::memcpy(letter.data() + at + sizeof head, message.data(), message.size());
+      copied(1, static_cast<std::int64_t>(message.size()));
       f_.counters.header_bytes += std::int64_t{sizeof head} + header_bytes(message);
     }
   });

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace {
@@ -178,7 +179,7 @@ int NodeWindow::failed_rank() const {
 // Words [first, last) of the marks; how many bits are set.
 std::int64_t NodeWindow::merge_words(int parity, std::int64_t first, std::int64_t last,
                                      std::uint64_t* merged) const {
-  std::int64_t bits = 0;
+  std::int64_t bits = 0, read = 0;
   for (std::int64_t word = first; word < last;) {
     const std::int64_t chunk = word / kSummaryWords;
     const std::int64_t chunk_end = std::min(last, (chunk + 1) * kSummaryWords);
@@ -187,6 +188,7 @@ std::int64_t NodeWindow::merge_words(int parity, std::int64_t first, std::int64_
     bool any = false;
     for (int r = 0; r < ranks_; ++r) {
       if (summary(r, parity)[chunk] == 0) continue;
+      read += chunk_end - word;
       const std::uint64_t* in = words(r, parity) + word;
       if (any) {
         for (std::size_t i = 0; i < count; ++i) out[i] |= in[i];
@@ -202,6 +204,7 @@ std::int64_t NodeWindow::merge_words(int parity, std::int64_t first, std::int64_
     }
     word = chunk_end;
   }
+  forebay::merged(read * static_cast<std::int64_t>(sizeof(std::uint64_t)));
   return bits;
 }
 

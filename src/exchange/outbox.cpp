@@ -7,6 +7,7 @@
 
 #include "exchange/dirty_map.hpp"
 #include "exchange/packing.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace {
@@ -211,6 +212,7 @@ Outbox::Merged Outbox::merge(std::int64_t first, std::int64_t last, int shift) {
 // What all ranks listed of a cell comes to its place. False: nothing.
 bool Outbox::fill_cell(std::int64_t cell, int shift) {
   bool any = false;
+  std::int64_t pieces = 0, copied_bytes = 0;
   for (int r = 0; r < ranks_; ++r) {
     const List& list = list_of(r);
     const Row* const rows = rows_of(r);
@@ -221,6 +223,8 @@ bool Outbox::fill_cell(std::int64_t cell, int shift) {
     const Row begin = at == 0 ? Row{} : rows[at - 1];
     const Entry* const entries = entries_of(r);
     const std::byte* from = bytes_of(r) + begin.bytes;
+    pieces += rows[at].entries - begin.entries;
+    copied_bytes += rows[at].bytes - begin.bytes;
     for (std::uint32_t e = begin.entries; e < rows[at].entries; ++e) {
       const Entry entry = entries[e];
       copy_piece(image_.data() + entry.begin, from, entry.length);
@@ -230,6 +234,7 @@ bool Outbox::fill_cell(std::int64_t cell, int shift) {
           [&](std::int64_t word, std::uint64_t bits) { marks_[static_cast<std::size_t>(word)] |= bits; });
     }
   }
+  copied(pieces, copied_bytes);
   return any;
 }
 
@@ -239,6 +244,7 @@ void Outbox::pack_cell(std::int64_t cell, int shift, Merged& merged) {
   const std::int64_t at = control_->used.fetch_add(plan.total(), std::memory_order_relaxed);
   pack_message(plan, {&whole, 1}, 0, shift, marks_.data(), image_.data(), packed_ + at);
   messages_[cell] = {at, plan.total()};
+  copied(plan.runs, plan.total());
   merged.runs += plan.runs;
   merged.bytes += plan.data_bytes;
   std::fill_n(marks_.begin(), (rounds_.cell >> shift) / 64, 0);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "request/byte_order.hpp"
+#include "request/work.hpp"
 
 namespace forebay {
 namespace {
@@ -157,11 +158,13 @@ void move(std::span<const Run> runs, Swap swap, std::byte* memory, std::byte* wi
 void scatter_runs(std::span<const Run> runs, Swap swap, const std::byte* memory, std::byte* window,
                   std::int64_t origin) {
   move<Way::to_file>(runs, swap, const_cast<std::byte*>(memory), window, origin);
+  copied(runs);
 }
 
 void pick_runs(std::span<const Run> runs, Swap swap, const std::byte* window, std::int64_t origin,
                std::byte* memory) {
   move<Way::to_memory>(runs, swap, memory, const_cast<std::byte*>(window), origin);
+  copied(runs);
 }
 
 }  // namespace forebay
