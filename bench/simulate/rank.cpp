@@ -20,7 +20,13 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-using Sleepers = std::vector<s4u::ActorPtr>;
+// Not suspended, which would hold up what it has sent, too.
+using Bell = s4u::SemaphorePtr;
+Bell make_bell() {
+  return s4u::Semaphore::create(0);
+}
+
+using Sleepers = std::vector<Bell>;
 std::unordered_map<const void*, Sleepers> sleeping;  // by word
 
 /// Who waits for a condition that nobody says has come true: looked at whenever a rank of its node, which may
@@ -28,20 +34,20 @@ std::unordered_map<const void*, Sleepers> sleeping;  // by word
 struct Watcher {
   bool (*done)(void*);
   void* of;
-  s4u::ActorPtr actor;
+  Bell bell;
 };
 std::unordered_map<int, std::vector<Watcher>> watching;  // by node
 
 void wake_watchers(int node) {
   const auto found = watching.find(node);
   if (found == watching.end() || found->second.empty()) return;
-  std::vector<s4u::ActorPtr> awake;
+  std::vector<Bell> awake;
   std::erase_if(found->second, [&](const Watcher& one) {
     if (!one.done(one.of)) return false;
-    awake.push_back(one.actor);
+    awake.push_back(one.bell);
     return true;
   });
-  for (const s4u::ActorPtr& actor : awake) actor->resume();
+  for (const Bell& bell : awake) bell->release();
 }
 
 }  // namespace
@@ -109,8 +115,9 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long) {
   {
     const Away gone;
     if (word.load() != seen) return;
-    sleeping[&word].push_back(s4u::Actor::self());
-    s4u::this_actor::suspend();
+    const Bell bell = make_bell();
+    sleeping[&word].push_back(bell);
+    bell->acquire();
   }
   work(costs.wake);
 }
@@ -118,7 +125,7 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long) {
 void wake_all(std::atomic<std::uint32_t>& word) {
   const Away gone;
   if (const auto found = sleeping.extract(&word)) {
-    for (const s4u::ActorPtr& actor : found.mapped()) actor->resume();
+    for (const Bell& bell : found.mapped()) bell->release();
   }
 }
 
@@ -136,8 +143,9 @@ void sleep_until(bool (*done)(void*), void* of, long) {
   {
     const Away gone;
     if (done(of)) return;
-    watching[node].push_back({done, of, s4u::Actor::self()});
-    s4u::this_actor::suspend();
+    const Bell bell = make_bell();
+    watching[node].push_back({done, of, bell});
+    bell->acquire();
   }
   work(costs.wake);
 }

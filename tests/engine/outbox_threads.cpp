@@ -191,6 +191,7 @@ TEST(OutboxThreads, SeveralNodes) {
   run_all({3, 2, 1, 16384, 4096, 4, 16384, 50}, 10);
   run_all({4, 1, 1, 4096, 4096, 1, 4096}, 20);
   run_all({2, 5, 2, 65536, 16384, 2, 16384, 50}, 30);
+  run_all({2, 16, 2, 65536, 16384, 2, 16384, 50}, 35);
 }
 
 TEST(OutboxThreads, RoundsWithRoomForAll) {
