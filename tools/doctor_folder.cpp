@@ -46,10 +46,10 @@ std::string reach_of(Locks locks) {
       return "whoever can write the file sees them";
     case Locks::this_machine:
       return "other machines do not see them";
-    case Locks::as_mounted:
+    case Locks::not_known:
       break;
   }
-  return "as the mount's options and the server say";
+  return "it is not known whether other machines see them";
 }
 
 /// What to do there, and not elsewhere; "": nothing.
@@ -61,9 +61,10 @@ std::string advice_on(const FileSystem& system, const std::string& folder) {
            "the owners";
   }
   if (name == "nfs") {
-    return "MPI-IO locks each write, or the whole file: few large writes help. HDF5 locks a file that it "
-           "opens: HDF5_USE_FILE_LOCKING=BEST_EFFORT where the server has no locks. Ranks of several nodes "
-           "that read what others wrote need the mount option noac";
+    return "MPI-IO locks each write, or the whole file: few large writes help. Serial HDF5 (h5dump, h5py) "
+           "locks "
+           "a file that it opens: HDF5_USE_FILE_LOCKING=BEST_EFFORT where the server has no locks. Ranks of "
+           "several nodes that read what others wrote need the mount option noac";
   }
   if (name == "beegfs") return "forebay_stripe_bytes should be the chunk size (beegfs-ctl --getentryinfo)";
   if (!system.coherent && name != "unknown") {

@@ -85,8 +85,10 @@ Status KeepByNode::create(FileContext& file, const Memories& memories, const Set
   const int count = static_cast<int>(std::clamp<std::int64_t>(wanted, kLeastSegments, kMostSegments));
   bool locks = false;
   if (can_fill && file.options.only_writer && t.nodes > 1 && settings.storage == StorageKind::posix) {
-    // All or none, on all nodes; and nobody holds his while he waits for the others.
-    const bool held = FileLock(stored.descriptor(), 0, 1).held();
+    // All or none, on all nodes; and nobody holds his while he waits for the others. A lock that other nodes
+    // do not see is taken as well, and keeps nobody out.
+    const bool held =
+        stored.system().locks == Locks::everywhere && FileLock(stored.descriptor(), 0, 1).held();
     locks = all.all(held);
   }
   const bool guards = settings.has_keeper && !t.node_comm->shares_heap();

@@ -143,6 +143,22 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
   }
 }
 
+/// Where the file does not lie as forebay_stripe asks.
+void add_stripes(const FileFacts& facts, std::vector<std::string>& notes) {
+  const NewStripes asked = facts.settings.new_stripes;
+  if (asked == NewStripes::none || facts.stripe_source.empty()) return;
+  if (facts.file_system != "lustre") {
+    notes.push_back("forebay_stripe lays out files on Lustre; this one lies on " + facts.file_system + ".");
+    return;
+  }
+  const bool known = asked != NewStripes::automatic && facts.stripe_source == "lustre.lov";
+  if (!known || (facts.stripe_bytes == unit_of(asked) && facts.storage_targets == count_of(asked))) return;
+  notes.push_back("The file has stripes of " + size_text(facts.stripe_bytes) + " on " +
+                  std::to_string(facts.storage_targets) +
+                  " storage targets, not those of forebay_stripe: it was there already, its folder has a "
+                  "layout of its own, PnetCDF created it, or there are no more targets.");
+}
+
 }  // namespace
 
 std::string name_of_cause(std::size_t bit) {
@@ -172,6 +188,7 @@ std::vector<std::string> notes_on(const FileReport& report) {
   }
   add_stock(report, notes);
   if (report.stock_opens == report.opens) return notes;
+  add_stripes(report.facts, notes);
   if (c.requests == 0 || c.bytes == 0) {
     if (c.stock_puts == 0 && c.get_bytes == 0)
       notes.emplace_back("The program put no data into this file: there was nothing to gather.");

@@ -23,7 +23,7 @@ struct Known {
   bool coherent = false;
   bool local = false;
   bool memory = false;
-  Locks locks = Locks::as_mounted;
+  Locks locks = Locks::not_known;
   Unit unit = Unit::block;
 };
 
@@ -38,12 +38,12 @@ constexpr Known coherent(std::uint32_t magic, const char* name, Locks locks, Uni
   return {magic, "", name, true, false, false, locks, unit};
 }
 /// Of several machines, each of which may see old bytes.
-constexpr Known loose(std::uint32_t magic, const char* name, Locks locks = Locks::as_mounted) {
+constexpr Known loose(std::uint32_t magic, const char* name, Locks locks = Locks::not_known) {
   return {magic, "", name, false, false, false, locks};
 }
-constexpr std::uint32_t kFuse = 0x65735546;
+constexpr std::uint32_t kFuse = 0x65735546, kLustre = 0x0BD00BD0, kNfs = 0x6969;
 /// By FUSE: whatever the server does, the kernel of each machine keeps pages of its own.
-constexpr Known by_fuse(const char* type, const char* name, Locks locks = Locks::as_mounted) {
+constexpr Known by_fuse(const char* type, const char* name, Locks locks = Locks::not_known) {
   return {kFuse, type, name, false, false, false, locks};
 }
 
@@ -66,15 +66,15 @@ constexpr std::array kFileSystems{
     on_disk(0x7366746E, "ntfs"),
     in_memory(0x01021994, "tmpfs"),
     in_memory(0x858458F6, "ramfs"),
-    coherent(0x0BD00BD0, "lustre", Locks::as_mounted, Unit::layout),
+    coherent(kLustre, "lustre", Locks::not_known, Unit::layout),
     coherent(0x47504653, "gpfs", Locks::everywhere),
     coherent(0x00C36400, "ceph", Locks::everywhere),
     coherent(0x01161970, "gfs2", Locks::everywhere),
-    coherent(0x7461636F, "ocfs2", Locks::as_mounted),
+    coherent(0x7461636F, "ocfs2", Locks::not_known),
     loose(0x19830326, "beegfs"),
     loose(0xAAD7AAEA, "panfs"),
     loose(0x20030528, "orangefs", Locks::this_machine),
-    loose(0x6969, "nfs"),
+    loose(kNfs, "nfs"),
     loose(0xFF534D42, "cifs"),
     loose(0xFE534D42, "cifs"),
     loose(0x517B, "smb"),
@@ -115,12 +115,12 @@ template <class Ask>
 FileSystem look_up(const struct statfs& info, Ask&& ask) {
   const auto magic = static_cast<std::uint32_t>(static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL);
   Mount mount;
-  if (struct stat file{}; needs_type(magic) && ask(file) == 0) {
+  if (struct stat file{}; needs_mount(magic) && ask(file) == 0) {
     std::ifstream in("/proc/self/mountinfo", std::ios::binary);
     const std::string all{std::istreambuf_iterator<char>(in), {}};
     (void)find_mount(all, major(file.st_dev), minor(file.st_dev), mount);
   }
-  return known_file_system(magic, mount.type, mount.source);
+  return known_file_system(magic, mount);
 }
 
 FileSystem unreachable(int error) {
@@ -137,6 +137,29 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
+bool has_option(std::string_view options, std::string_view wanted) {
+  while (!options.empty()) {
+    const std::size_t end = std::min(options.find(','), options.size());
+    if (options.substr(0, end) == wanted) return true;
+    options.remove_prefix(std::min(end + 1, options.size()));
+  }
+  return false;
+}
+
+// By default clients of late versions have flock; those of earlier ones none, and show nothing.
+Locks locks_of_lustre(std::string_view options) {
+  if (has_option(options, "localflock") || has_option(options, "noflock")) return Locks::this_machine;
+  return has_option(options, "flock") ? Locks::everywhere : Locks::not_known;
+}
+
+Locks locks_of_nfs(std::string_view options) {
+  if (options.empty()) return Locks::not_known;
+  for (const char* own : {"nolock", "local_lock=all", "local_lock=posix"}) {
+    if (has_option(options, own)) return Locks::this_machine;
+  }
+  return Locks::everywhere;
+}
+
 bool is_device(std::string_view text, unsigned wanted_major, unsigned wanted_minor) {
   unsigned found_major = 0, found_minor = 0;
   const char* const end = text.data() + text.size();
@@ -149,19 +172,23 @@ bool is_device(std::string_view text, unsigned wanted_major, unsigned wanted_min
 
 }  // namespace
 
-bool needs_type(std::uint32_t magic) {
-  return magic == kFuse || std::ranges::find(kFileSystems, magic, &Known::magic) == kFileSystems.end();
+bool needs_mount(std::uint32_t magic) {
+  return magic == kFuse || magic == kLustre || magic == kNfs ||
+         std::ranges::find(kFileSystems, magic, &Known::magic) == kFileSystems.end();
 }
 
-FileSystem known_file_system(std::uint32_t magic, std::string_view type, std::string_view source) {
+FileSystem known_file_system(std::uint32_t magic, const Mount& mount) {
   // MooseFS says so in either place.
-  if (type == "fuse" && source.starts_with("mfs#")) type = "fuse.mfs";
+  const bool moosefs = mount.type == "fuse" && mount.source.starts_with("mfs#");
+  const std::string_view type = moosefs ? "fuse.mfs" : std::string_view(mount.type);
   const auto named = std::ranges::find_if(kFileSystems, [&](const Known& known) {
     return known.magic == magic && (*known.type == '\0' || known.type == type);
   });
   FileSystem system = named != kFileSystems.end() ? told(*named) : FileSystem{};
   system.magic = magic;
-  system.type = type;
+  system.type = mount.type;
+  if (magic == kLustre) system.locks = locks_of_lustre(mount.options);
+  if (magic == kNfs) system.locks = locks_of_nfs(mount.options);
   return system;
 }
 
@@ -174,11 +201,16 @@ bool find_mount(std::string_view mountinfo, unsigned major, unsigned minor, Moun
     next_word(line);
     next_word(line);
     if (!is_device(next_word(line), major, minor)) continue;
-    const std::size_t dash = line.find(" - ");
-    if (dash == std::string_view::npos) continue;
-    line.remove_prefix(dash + 3);
+    next_word(line);
+    next_word(line);
+    const std::string_view own = next_word(line);
+    const std::size_t dash = (" " + std::string(line)).find(" - ");
+    if (dash == std::string::npos) continue;
+    line.remove_prefix(dash + 2);
     out.type = next_word(line);
     out.source = next_word(line);
+    out.options = next_word(line);
+    if (!own.empty()) out.options += "," + std::string(own);
     return true;
   }
   return false;

@@ -10,8 +10,8 @@ namespace forebay {
 /// How far a lock of a range (fcntl(2)) reaches.
 enum class Locks {
   everywhere,   ///< whoever can write the file sees it
-  as_mounted,   ///< so if the mount's options and the server say so; else this machine alone, or nobody
-  this_machine  ///< nobody on other machines
+  not_known,    ///< the mount's options or the server decide, and do not say it here
+  this_machine  ///< nobody on other machines, or nobody at all
 };
 
 /// What cuts the file into pieces that are best written whole, by one writer.
@@ -25,10 +25,10 @@ struct FileSystem {
   bool coherent = false;  ///< between all nodes that mount it: what one wrote any other reads, byte for byte
   bool local = false;     ///< only this machine writes it, so that its page cache is the file
   bool memory = false;    ///< of which there is nothing else
-  Locks locks = Locks::as_mounted;
+  Locks locks = Locks::not_known;
   Unit unit = Unit::block;
   std::uint32_t magic = 0;  ///< f_type of statfs(2)
-  std::string type;  ///< as /proc/self/mountinfo says; asked only where the magic number does not tell enough
+  std::string type;  ///< as /proc/self/mountinfo says, asked only where the magic number does not tell enough
 };
 
 /// By a descriptor of a file, or by the name of a file or folder (the reason, in place of a name, where that
@@ -36,17 +36,19 @@ struct FileSystem {
 FileSystem file_system_of(int descriptor);
 FileSystem file_system_at(const std::string& path);
 
-/// By what the system says: f_type of statfs(2); type and source of the mount, where `magic` leaves that
-/// open.
-FileSystem known_file_system(std::uint32_t magic, std::string_view type, std::string_view source);
-/// Whether more than the magic number is to be known: many file systems have FUSE's.
-bool needs_type(std::uint32_t magic);
-
-/// The line of /proc/self/mountinfo for a device, st_dev of stat(2). False: there is none.
+/// A line of /proc/self/mountinfo.
 struct Mount {
   std::string type, source;
+  std::string options;  ///< the mount's and the file system's, with commas between
 };
+/// The one of a device, st_dev of stat(2). False: there is none.
 bool find_mount(std::string_view mountinfo, unsigned major, unsigned minor, Mount& out);
+
+/// By what the system says: f_type of statfs(2), and the mount, where `magic` leaves something open.
+FileSystem known_file_system(std::uint32_t magic, const Mount& mount);
+/// Whether more than the magic number is to be known: many file systems have FUSE's, and of some the mount's
+/// options say how far locks reach.
+bool needs_mount(std::uint32_t magic);
 
 /// The folder in which a file of that name is made.
 std::string folder_of(const std::string& path);

@@ -27,12 +27,11 @@ bool folder_has_layout(const std::string& folder);
 /// The value for a new file. Units are rounded up to 64 KiB, as Lustre wants them; 0: the file system's own.
 std::vector<std::byte> layout_value(const Striping& wanted);
 
-/// What came of making_with_layout.
+/// What came of make_with_layout.
 enum class Made {
   no,             ///< the name is taken, or nothing can be made there: opening it says why
   with_layout,    ///< a new file, with these stripes or as many as there are
-  without_layout  ///< a new file, and `why` says what Lustre had against its stripes: it gets the folder's
-                  ///< own
+  without_layout  ///< a new file, laid out as its folder says; `why` says what Lustre had against this
 };
 /// Makes an empty file that has stripes already when it is opened for the first time: later there is no way.
 Made make_with_layout(const std::string& path, const Striping& wanted, Status& why);

@@ -293,6 +293,23 @@ TEST(Notes, PartsThatCouldNotBeCompleted) {
   EXPECT_THAT(summarize(f, list).notes, IsEmpty());
 }
 
+TEST(Notes, StripesThatTheFileHasNot) {
+  FileFacts f = facts();
+  const auto notes = [&] { return summarize(f, shares(8, 4)).notes; };
+  f.settings.new_stripes = NewStripes::automatic;
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("this one lies on nfs")));
+  f.file_system = "lustre";
+  f.stripe_source = "lustre.lov";
+  EXPECT_THAT(notes(), IsEmpty());
+  f.settings.new_stripes = stripes_asked(8, 1 << 20);
+  EXPECT_THAT(notes(), IsEmpty()) << "it has them";
+  f.storage_targets = 4;
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("stripes of 1.0 MiB on 4 storage targets")));
+  f.storage_targets = 8;
+  f.stripe_bytes = 2 << 20;
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("stripes of 2.0 MiB on 8 storage targets")));
+}
+
 TEST(Notes, NothingPut) {
   std::vector<RankShare> list(4);
   EXPECT_THAT(summarize(facts(), list).notes, ElementsAre(HasSubstr("nothing to gather")));

@@ -5,6 +5,7 @@
 //   FAKE_LUSTRE          the folder, as an absolute path without links; without it nothing is changed
 //   FAKE_LUSTRE_STRIPES  COUNTxBYTES that files get where nobody says otherwise; 1x1048576
 //   FAKE_LUSTRE_TARGETS  how many storage targets there are; 8
+//   FAKE_LUSTRE_REFUSES  1: no layout can be set
 //
 // The folder FAKE_LUSTRE.state, which has to be there, holds a file lov.FILE for each layout, and the list
 // "log": lines "write RANK FILE OFFSET LENGTH", "set RANK FILE" (a layout was set by its attribute), "kept
@@ -208,6 +209,10 @@ static int set_layout(int fd, const void* value, size_t size) {
   uint16_t count;
   if (size < kRecord) {
     errno = ERANGE;
+    return -1;
+  }
+  if (number_in("FAKE_LUSTRE_REFUSES", 0) != 0) {
+    errno = EOPNOTSUPP;
     return -1;
   }
   memcpy(&magic, value, 4);

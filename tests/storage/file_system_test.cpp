@@ -22,23 +22,24 @@ TEST(FileSystem, IsKnownByItsMagicNumber) {
                         Case{0x47504653, "gpfs", true, false}, Case{0x00C36400, "ceph", true, false},
                         Case{0x19830326, "beegfs", false, false}, Case{0x6969, "nfs", false, false},
                         Case{0x01021997, "9p", false, false}, Case{0x12345678, "unknown", false, false}}) {
-    const FileSystem system = known_file_system(c.magic, "", "");
+    const FileSystem system = known_file_system(c.magic, {});
     EXPECT_EQ(system.name, c.name);
     EXPECT_EQ(system.coherent, c.coherent) << c.name;
     EXPECT_EQ(system.local, c.local) << c.name;
     EXPECT_EQ(system.magic, c.magic);
     EXPECT_FALSE(system.memory) << c.name;
     EXPECT_EQ(system.unit == Unit::layout, c.name == std::string("lustre"));
-    EXPECT_EQ(needs_type(c.magic), c.name == std::string("unknown"));
+    const std::string name = c.name;
+    EXPECT_EQ(needs_mount(c.magic), name == "unknown" || name == "lustre" || name == "nfs");
   }
   for (const std::uint32_t magic : {0x01021994U, 0x858458F6U})
-    EXPECT_TRUE(known_file_system(magic, "", "").memory);
+    EXPECT_TRUE(known_file_system(magic, {}).memory);
 }
 
 TEST(FileSystem, FuseIsKnownByItsMount) {
-  EXPECT_TRUE(needs_type(kFuse));
+  EXPECT_TRUE(needs_mount(kFuse));
   const auto name = [](const char* type, const char* source) {
-    const FileSystem system = known_file_system(kFuse, type, source);
+    const FileSystem system = known_file_system(kFuse, {type, source, ""});
     EXPECT_FALSE(system.coherent) << type;
     EXPECT_FALSE(system.local) << type;
     EXPECT_EQ(system.magic, kFuse);
@@ -51,9 +52,9 @@ TEST(FileSystem, FuseIsKnownByItsMount) {
   EXPECT_EQ(name("fuse.neverheardof", "x"), "fuse");
   EXPECT_EQ(name("virtiofs", "tag"), "virtiofs");
   EXPECT_EQ(name("", ""), "fuse");
-  EXPECT_EQ(known_file_system(kFuse, "fuse.neverheardof", "x").type, "fuse.neverheardof");
+  EXPECT_EQ(known_file_system(kFuse, {"fuse.neverheardof", "x", ""}).type, "fuse.neverheardof");
   // The type of a mount says nothing where the number does.
-  EXPECT_EQ(known_file_system(0xEF53, "fuse.glusterfs", "").name, "ext");
+  EXPECT_EQ(known_file_system(0xEF53, {"fuse.glusterfs", "", ""}).name, "ext");
 }
 
 constexpr const char* kMounts =
@@ -65,11 +66,30 @@ constexpr const char* kMounts =
     "33 28 0:52 /a\\040b /mnt/x\\040y rw shared:3 master:4 - fuse.glusterfs host:/volume rw,user_id=0\n"
     "34 28 0:521 / /mnt/z rw - fuse mfs#host:9421 rw";
 
+TEST(FileSystem, LocksReachAsFarAsTheMountSays) {
+  const auto locks = [](std::uint32_t magic, const char* options) {
+    return known_file_system(magic, {"", "", options}).locks;
+  };
+  constexpr std::uint32_t lustre = 0x0BD00BD0, nfs = 0x6969;
+  EXPECT_EQ(locks(lustre, "rw,checksum,flock,nouser_xattr"), Locks::everywhere);
+  EXPECT_EQ(locks(lustre, "rw,localflock"), Locks::this_machine);
+  EXPECT_EQ(locks(lustre, "noflock"), Locks::this_machine);
+  EXPECT_EQ(locks(lustre, "rw"), Locks::not_known);
+  EXPECT_EQ(locks(lustre, ""), Locks::not_known);
+  EXPECT_EQ(locks(nfs, "rw,vers=4.2,local_lock=none,addr=1"), Locks::everywhere);
+  EXPECT_EQ(locks(nfs, "rw,nolock,vers=3"), Locks::this_machine);
+  EXPECT_EQ(locks(nfs, "rw,local_lock=flock"), Locks::everywhere) << "that is another kind of lock";
+  EXPECT_EQ(locks(nfs, "rw,local_lock=all"), Locks::this_machine);
+  EXPECT_EQ(locks(nfs, ""), Locks::not_known);
+  EXPECT_EQ(locks(0xEF53, "nolock"), Locks::everywhere);
+}
+
 TEST(FileSystem, IsFoundAmongTheMounts) {
   Mount mount;
   ASSERT_TRUE(find_mount(kMounts, 0, 52, mount));
   EXPECT_EQ(mount.type, "fuse.glusterfs");
   EXPECT_EQ(mount.source, "host:/volume");
+  EXPECT_EQ(mount.options, "rw,user_id=0,rw");
   ASSERT_TRUE(find_mount(kMounts, 8, 2, mount));
   EXPECT_EQ(mount.type, "ext4");
   ASSERT_TRUE(find_mount(kMounts, 0, 521, mount)) << "the last line has no end";

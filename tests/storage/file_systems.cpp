@@ -1,10 +1,13 @@
-// Blocks that were put in part are completed only where that is certain to lose nothing; this program tells
-// the library what file system its files lie on.
+// Blocks that were put in part are completed only where that is certain to lose nothing, and files are cut as
+// the file system likes it; this program tells the library what file system its files lie on.
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "../engine/engine_case_tools.hpp"
@@ -12,6 +15,7 @@
 namespace {
 
 unsigned long pretended = 0;  // 0: what it is
+long pretended_block = 0;
 
 }  // namespace
 
@@ -22,6 +26,13 @@ extern "C" int fstatfs(int descriptor, struct statfs* info) noexcept {
   return result;
 }
 
+extern "C" int fstat(int descriptor, struct stat* info) noexcept {
+  const auto result = static_cast<int>(::syscall(SYS_fstat, descriptor, info));
+  if (result == 0 && pretended_block != 0)
+    info->st_blksize = static_cast<decltype(info->st_blksize)>(pretended_block);
+  return result;
+}
+
 namespace forebay::test {
 namespace {
 
@@ -29,7 +40,9 @@ constexpr unsigned long kFuse = 0x65735546, kNfs = 0x6969, kBeegfs = 0x19830326,
                         kUnknown = 0x12345678, kExt = 0xEF53;
 
 /// Every other element of each rank is put, so that all blocks have holes. Whether any block was completed.
-bool completes(const std::string& hints, unsigned long file_system, bool by_node = false) {
+/// `alone`: each node flushes by itself.
+bool completes(const std::string& hints, unsigned long file_system, bool by_node = false,
+               bool alone = false) {
   fresh("holes.dat");
   pretended = file_system;
   FileOptions options;
@@ -55,7 +68,9 @@ bool completes(const std::string& hints, unsigned long file_system, bool by_node
   const Put put{&cursor, &source};
   if (by_node) {
     CHECK_OK(file->write({&put, 1}));
-    CHECK_OK(file->flush());
+    if (alone) CHECK_OK(file->flush_independent());
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!alone) CHECK_OK(file->flush());
   } else {
     CHECK_OK(file->write_all({&put, 1}));
   }
@@ -66,6 +81,45 @@ bool completes(const std::string& hints, unsigned long file_system, bool by_node
   CHECK(got[0] == std::byte{7} && got[3] == std::byte{7} && got[4] == std::byte{0});
   CHECK_OK(file->close());
   return blocks > 0;
+}
+
+/// What the report says of a file that is stored so.
+std::string told_stripe(unsigned long file_system, long block, const std::string& hints) {
+  fresh("unit.dat");
+  fresh("unit.json");
+  pretended = file_system;
+  pretended_block = block;
+  auto file = open_file(MPI_COMM_WORLD, "unit.dat", hints + ";forebay_stats=unit.json");
+  pretended = 0;
+  pretended_block = 0;
+  if (!file) return "";
+  CHECK_OK(file->close());
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::ifstream in("unit.json");
+  const std::string report{std::istreambuf_iterator<char>(in), {}};
+  const auto value = [&](const std::string& key) {
+    const std::size_t begin = report.find("\"" + key + "\": ") + key.size() + 4;
+    return report.substr(begin, report.find_first_of(",\n", begin) - begin);
+  };
+  MPI_Barrier(MPI_COMM_WORLD);
+  return value("stripe_bytes") + " " + value("stripe_source") + " " + value("file_system");
+}
+
+void units() {
+  constexpr long kilo = 1024;
+  constexpr unsigned long gpfs = 0x47504653, cifs = 0xFF534D42;
+  const auto expect = [](const std::string& got, const std::string& wanted) {
+    check(got == wanted, "the stripe", __LINE__, got + ", not " + wanted);
+  };
+  expect(told_stripe(gpfs, 8192 * kilo, ""), "8388608 \"st_blksize\" \"gpfs\"");
+  expect(told_stripe(gpfs, 256 * kilo, ""), "524288 \"st_blksize\" \"gpfs\"");
+  expect(told_stripe(cifs, 4 * kilo, ""), "524288 \"default\" \"cifs\"");
+  expect(told_stripe(kFuse, 128 * kilo, ""), "524288 \"st_blksize\" \"fuse\"");
+  expect(told_stripe(kNfs, 1024 * kilo, "striping_unit=2m"), "2097152 \"hint\" \"nfs\"");
+  expect(told_stripe(gpfs, 8192 * kilo, "forebay_stripe_bytes=1m;striping_unit=2m"),
+         "1048576 \"hint\" \"gpfs\"");
+  // A Lustre that does not tell its layouts.
+  expect(told_stripe(kLustre, 4096 * kilo, ""), "4194304 \"st_blksize\" \"lustre\"");
 }
 
 void run_all() {
@@ -84,12 +138,17 @@ void run_all() {
     CHECK(completes(several + ";forebay_fill_holes=enable", kFuse));
     CHECK(!completes(several + ";forebay_fill_holes=disable", kLustre));
   });
+  part("the unit in which a file is cut", units);
   part("what a node keeps", [&] {
     const std::string commit = ";forebay_mode=commit";
     CHECK(completes(commit, kFuse, true));
     CHECK(!completes(commit + ";forebay_fill_holes=disable", 0, true));
     CHECK(!completes(several + commit, kFuse, true));
     CHECK(!completes(several + commit, kNfs, true));
+    // Under locks, where these reach other nodes; this machine's mount does not say so of Lustre.
+    const std::string posix = ";forebay_storage=posix";
+    CHECK(completes(several + commit + posix, 0, true, true));
+    CHECK(!completes(several + commit + posix, kLustre, true, true));
   });
 }
 

@@ -1,6 +1,6 @@
 // Files on a Lustre (fake_lustre.c): whose stripes they have, that these are set once and in time; that in a
-// flush each stripe is written by one rank, no write is in two, and a storage target has as few writers as can
-// be; and who opens them.
+// flush each stripe is written by one rank, no write is in two, and a storage target has as few writers as
+// can be; and who opens them.
 #include <sys/resource.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -209,6 +209,23 @@ void stripes_larger_than_memory() {
   }
 }
 
+// As an old server, or one that is asked for more than it has.
+void layouts_that_are_refused() {
+  ::setenv("FAKE_LUSTRE_REFUSES", "1", 1);
+  for (const char* storage : {"mpiio", "posix"}) {
+    const std::string name = std::string("lustre/refused-") + storage;
+    write_file(name, std::string("forebay_stripe=4x2m;forebay_storage=") + storage, {kMega, 1});
+  }
+  if (rank() == 0) {
+    Status why;
+    CHECK(make_with_layout("lustre/refused", {kMega, 2}, why) == Made::without_layout);
+    CHECK(why.message().find("Operation not supported") != std::string::npos);
+    // Who opens it next finds it laid out all the same.
+    CHECK(laid_out("lustre/refused").factor == 1);
+  }
+  ::unsetenv("FAKE_LUSTRE_REFUSES");
+}
+
 std::set<int> openers(const std::string& path) {
   std::set<int> out;
   for (const Noted& each : noted(path, "open")) out.insert(each.rank);
@@ -316,6 +333,7 @@ void run_all() {
   MPI_Barrier(MPI_COMM_WORLD);
   part("layouts that are there", layouts_that_are_there);
   part("layouts that are set", layouts_that_are_set);
+  part("layouts that are refused", layouts_that_are_refused);
   part("stripes larger than memory", stripes_larger_than_memory);
   part("ranks that own nothing", ranks_that_own_nothing);
   part("a file that is there already", a_file_that_is_there_already);
