@@ -208,8 +208,7 @@ class SimulatedRanks final : public Communicator {
     return std::make_unique<SimulatedRanks>(made, node_, true);
   }
   std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override {
-    return std::make_unique<SimulatedRail>(away([&] { return make_mpi_rail(comm_, wanted, used); }),
-                                           comm_);
+    return std::make_unique<SimulatedRail>(away([&] { return make_mpi_rail(comm_, wanted, used); }), comm_);
   }
 
   bool same_ranks(const Communicator& other) const override {

@@ -34,11 +34,10 @@ struct StripesField {
   NewStripes Settings::* member;
 };
 
-using Field =
-    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                 Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                 KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField,
-                 std::string Settings::*>;
+using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                           Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
+                           KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField,
+                           std::string Settings::*>;
 
 struct Entry {
   HintSpec spec;

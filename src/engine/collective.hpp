@@ -22,9 +22,8 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
 /// Collective: the puts of all ranks go to the file through the window, in rounds; this node's outcome.
 /// All that is put lies in `hull`; `shift`: FlushRun::begin.
 Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift);
-/// The same, whatever the nodes put, where `first` is the lowest offset: owners as the layout says.
-Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
-                    int shift);
+/// The same, whatever the nodes put: owners as the layout says.
+Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift);
 
 /// A window takes milliseconds to make, which a file of a few small writes never gets back: as long as it has
 /// none, so many runs of it, of all ranks together, their ranks write by themselves. How many those of `puts`

@@ -10,6 +10,7 @@
 #include "engine/fetch.hpp"
 #include "engine/file_context.hpp"
 #include "engine/keeper.hpp"
+#include "engine/outbox_fetch.hpp"
 #include "engine/reach.hpp"
 #include "engine/window_use.hpp"
 #include "ranks/agreement.hpp"
@@ -96,10 +97,17 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
     Status windowed = use->settle();
     if (windowed.ok()) {
       const Extent hull{agreed[begin], agreed[end]};
-      FetchRun run(file.flush_over(*use->get()), rest, file.file.local() ? kGapOnLocal : kGap);
-      windowed = file.nodes->topology().nodes == 1 && agreed.sum() >= hull.size() / kSparse
-                     ? run.run_whole(hull)
-                     : run.run(hull, shift_of(agreed[alignment]));
+      const std::int64_t gap = file.file.local() ? kGapOnLocal : kGap;
+      const int shift = shift_of(agreed[alignment]);
+      Outbox* const outbox = file.takes_wide(hull) ? file.outbox(*use->get()) : nullptr;
+      if (outbox != nullptr) {
+        windowed = OutboxFetch(file.flush_over(*use->get()), *outbox, rest, gap).run(hull, shift);
+      } else {
+        FetchRun run(file.flush_over(*use->get()), rest, gap);
+        windowed = file.nodes->topology().nodes == 1 && agreed.sum() >= hull.size() / kSparse
+                       ? run.run_whole(hull)
+                       : run.run(hull, shift);
+      }
     }
     mine.update(std::move(windowed));
   }

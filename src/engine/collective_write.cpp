@@ -63,14 +63,13 @@ Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> p
     file.own_parts.learn(tries, part.has_value());
     if (part) return flush_own_parts(file, window, puts, *part, shift);
   }
-  return flush_shared(file, window, puts, hull.begin, shift);
+  return flush_shared(file, window, puts, hull, shift);
 }
 
-Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, std::int64_t first,
-                    int shift) {
-  if (Outbox* const outbox = file.outbox(window); outbox != nullptr)
-    return OutboxRun(file.flush_over(window), *outbox, puts).run(first, shift);
-  return FlushRun(file.flush_over(window), puts).run(first, shift);
+Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift) {
+  Outbox* const outbox = file.takes_wide(hull) ? file.outbox(window) : nullptr;
+  if (outbox != nullptr) return OutboxRun(file.flush_over(window), *outbox, puts).run(hull.begin, shift);
+  return FlushRun(file.flush_over(window), puts).run(hull.begin, shift);
 }
 
 Status collective_write(FileContext& file, std::span<const Put> puts, Status mine,
@@ -81,7 +80,8 @@ Status collective_write(FileContext& file, std::span<const Put> puts, Status min
 
   WindowUse use(file);
   std::optional<FlushRun> run;
-  if (use.get() != nullptr && !file.wide.possible()) run.emplace(file.flush_over(*use.get()), puts);
+  if (use.get() != nullptr && !(file.wide.possible() && file.settings.rounds == Rounds::wide))
+    run.emplace(file.flush_over(*use.get()), puts);
   const int shift = guess.shift();
   const auto several = [&] { return file.nodes->topology().nodes > 1; };  // may become so
   const bool guessing = run && guess.worth_it() && (guess.knows_shift() || !several());

@@ -80,6 +80,8 @@ struct FileContext {
   /// Collective, by the file that has the window: the node's outbox for wide rounds; null where there are
   /// none, and from then on also where no memory is left for them.
   Outbox* outbox(Window& window);
+  /// Whether a transfer of what lies in `hull` takes wide rounds: not where one round of a window holds it.
+  bool takes_wide(Extent hull) const;
   /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
   /// without shared memory it changes nodes and layout.
   Status prepare_window(const Memory& memory);

@@ -80,7 +80,8 @@ Status flush_own_parts(FileContext& file, Window& window, std::span<const Put> p
     inside.clear();
     outside.clear();
   }
-  if (part.first != kNoOffset) status.update(flush_shared(file, window, outside, part.first, shift));
+  if (part.first != kNoOffset)
+    status.update(flush_shared(file, window, outside, {part.first, kNoOffset}, shift));
   if (part.here.empty()) return status;
   // As if there were no other node.
   const FileDomains& layout = file.layout;

@@ -168,6 +168,11 @@ void FileContext::cut(const Striping& striping, const Memory& memory) {
   if (wide.possible()) layout = fit(striping, wanted_round(striping), memory.round_that_fits / 2);
 }
 
+bool FileContext::takes_wide(Extent hull) const {
+  return wide.possible() && (settings.rounds == Rounds::wide ||
+                             layout.round_begin(hull.begin) + layout.round_bytes() < hull.end);
+}
+
 Outbox* FileContext::outbox(Window& window) {
   if (!wide.possible()) return nullptr;
   if (window.outbox.view != nullptr && window.outbox.view->rounds() == wide) return window.outbox.view.get();

@@ -113,7 +113,8 @@ bool Outbox::has_room() const {
          last.entries + static_cast<std::int64_t>(kBatch) <= entries_in(rounds_);
 }
 
-std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source& source) {
+std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source* source) {
+  if (runs.empty()) return 0;
   List& list = own();
   Row* const rows = rows_of(rank_);
   const auto number = static_cast<std::uint32_t>(cell);
@@ -149,7 +150,7 @@ std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const 
       ++done;
     }
     if (n == 0) break;
-    source.produce({moved.data(), n}, bytes + from, from);
+    if (source != nullptr) source->produce({moved.data(), n}, bytes + from, from);
   }
   return done;
 }
@@ -195,64 +196,130 @@ void Outbox::begin_merging() {
   control_->used.store(0, std::memory_order_relaxed);
 }
 
-Outbox::Merged Outbox::merge(std::int64_t first, std::int64_t last, int shift) {
+// Cells that come to this rank, ascending.
+template <class F>
+void Outbox::for_each_cell_here(std::int64_t first, std::int64_t last, F&& f) {
   std::fill(next_rows_.begin(), next_rows_.end(), 0);
-  Merged merged;
   for (;;) {
     const std::int64_t cell = first + control_->next_cell.fetch_add(1, std::memory_order_relaxed);
-    if (cell >= last) return merged;
-    if (fill_cell(cell, shift)) {
-      pack_cell(cell, shift, merged);
-    } else {
-      messages_[cell] = {};
-    }
+    if (cell >= last) return;
+    f(cell);
   }
 }
 
-// What all ranks listed of a cell comes to its place. False: nothing.
-bool Outbox::fill_cell(std::int64_t cell, int shift) {
-  bool any = false;
-  std::int64_t pieces = 0, copied_bytes = 0;
+// What all ranks listed of a cell, in the order of ranks, with the place of its bytes. False: nothing.
+template <class F>
+bool Outbox::for_each_listed(std::int64_t cell, F&& f) {
+  std::int64_t pieces = 0, moved = 0;
   for (int r = 0; r < ranks_; ++r) {
     const List& list = list_of(r);
     const Row* const rows = rows_of(r);
     std::int64_t& at = next_rows_[static_cast<std::size_t>(r)];
     while (at < list.rows && rows[at].cell < cell) ++at;
     if (at == list.rows || rows[at].cell != cell) continue;
-    any = true;
     const Row begin = at == 0 ? Row{} : rows[at - 1];
     const Entry* const entries = entries_of(r);
-    const std::byte* from = bytes_of(r) + begin.bytes;
+    std::byte* bytes = bytes_of(r) + begin.bytes;
     pieces += rows[at].entries - begin.entries;
-    copied_bytes += rows[at].bytes - begin.bytes;
+    moved += rows[at].bytes - begin.bytes;
     for (std::uint32_t e = begin.entries; e < rows[at].entries; ++e) {
-      const Entry entry = entries[e];
-      copy_piece(image_.data() + entry.begin, from, entry.length);
-      from += entry.length;
-      for_each_word(
-          entry.begin >> shift, (std::int64_t{entry.begin} + entry.length) >> shift,
-          [&](std::int64_t word, std::uint64_t bits) { marks_[static_cast<std::size_t>(word)] |= bits; });
+      f(entries[e], bytes);
+      bytes += entries[e].length;
     }
   }
-  copied(pieces, copied_bytes);
-  return any;
+  copied(pieces, moved);
+  return moved > 0;
 }
 
-void Outbox::pack_cell(std::int64_t cell, int shift, Merged& merged) {
-  const DomainPart whole{0, rounds_.cell, {}};
-  const PackPlan plan = plan_message({&whole, 1}, 0, shift, marks_.data());
-  const std::int64_t at = control_->used.fetch_add(plan.total(), std::memory_order_relaxed);
-  pack_message(plan, {&whole, 1}, 0, shift, marks_.data(), image_.data(), packed_ + at);
-  messages_[cell] = {at, plan.total()};
-  copied(plan.runs, plan.total());
-  merged.runs += plan.runs;
-  merged.bytes += plan.data_bytes;
+void Outbox::mark(const Entry& entry, int shift) {
+  for_each_word(
+      entry.begin >> shift, (std::int64_t{entry.begin} + entry.length) >> shift,
+      [&](std::int64_t word, std::uint64_t bits) { marks_[static_cast<std::size_t>(word)] |= bits; });
+}
+
+void Outbox::clear_cell(int shift) {
   std::fill_n(marks_.begin(), (rounds_.cell >> shift) / 64, 0);
+}
+
+Outbox::Merged Outbox::merge(std::int64_t first, std::int64_t last, int shift) {
+  const DomainPart whole{0, rounds_.cell, {}};
+  Merged merged;
+  for_each_cell_here(first, last, [&](std::int64_t cell) {
+    messages_[cell] = {};
+    const bool any = for_each_listed(cell, [&](const Entry& entry, const std::byte* bytes) {
+      copy_piece(image_.data() + entry.begin, bytes, entry.length);
+      mark(entry, shift);
+    });
+    if (!any) return;
+    const PackPlan plan = plan_message({&whole, 1}, 0, shift, marks_.data());
+    const std::int64_t at = control_->used.fetch_add(plan.total(), std::memory_order_relaxed);
+    pack_message(plan, {&whole, 1}, 0, shift, marks_.data(), image_.data(), packed_ + at);
+    messages_[cell] = {at, plan.total(), 0, 0};
+    copied(plan.runs, plan.total());
+    merged.runs += plan.runs;
+    merged.bytes += plan.data_bytes;
+    clear_cell(shift);
+  });
+  return merged;
+}
+
+void Outbox::merge_requests(std::int64_t first, std::int64_t last, int shift) {
+  const DomainPart whole{0, rounds_.cell, {}};
+  for_each_cell_here(first, last, [&](std::int64_t cell) {
+    messages_[cell] = {};
+    if (!for_each_listed(cell, [&](const Entry& entry, const std::byte*) { mark(entry, shift); })) return;
+    const PackPlan plan = plan_message({&whole, 1}, 0, shift, marks_.data());
+    const std::int64_t bytes = request_bytes(plan);
+    const std::int64_t at = control_->used.fetch_add(bytes, std::memory_order_relaxed);
+    pack_request(plan, {&whole, 1}, 0, shift, marks_.data(), packed_ + at);
+    messages_[cell] = {at, bytes, 0, 0};
+    clear_cell(shift);
+  });
 }
 
 std::span<const std::byte> Outbox::message(std::int64_t cell) const {
   const Message& message = messages_[cell];
   return {packed_ + message.at, static_cast<std::size_t>(message.bytes)};
+}
+
+// ---- reading ----
+
+std::span<std::byte> Outbox::place_answer(std::int64_t cell, std::int64_t bytes) {
+  Message& message = messages_[cell];
+  message.answer_at = control_->used.fetch_add(bytes, std::memory_order_relaxed);
+  message.answer_bytes = bytes;
+  return {packed_ + message.answer_at, static_cast<std::size_t>(bytes)};
+}
+
+void Outbox::begin_sharing() {
+  control_->next_cell.store(0, std::memory_order_relaxed);
+}
+
+bool Outbox::share_out(std::int64_t first, std::int64_t last, int shift) {
+  const DomainPart whole{0, rounds_.cell, {}};
+  bool well = true;
+  for_each_cell_here(first, last, [&](std::int64_t cell) {
+    const Message& message = messages_[cell];
+    if (message.bytes == 0) return;
+    const std::vector<std::int64_t> rows = next_rows_;
+    for_each_listed(cell, [&](const Entry& entry, const std::byte*) { mark(entry, shift); });
+    const std::span<const std::byte> answer(packed_ + message.answer_at,
+                                            static_cast<std::size_t>(message.answer_bytes));
+    well = unpack_answer(answer, {&whole, 1}, 0, shift, marks_.data(), image_.data()) && well;
+    clear_cell(shift);
+    next_rows_ = rows;
+    for_each_listed(cell, [&](const Entry& entry, std::byte* bytes) {
+      copy_piece(bytes, image_.data() + entry.begin, entry.length);
+    });
+  });
+  return well;
+}
+
+std::span<const std::byte> Outbox::listed_bytes(std::int64_t cell) const {
+  const Row* const rows = rows_of(rank_);
+  std::uint32_t end = 0;
+  for (std::int64_t i = 0; i < own().rows && rows[i].cell < cell; ++i) end = rows[i].bytes;
+  return {bytes_of(rank_), end};
 }
 
 // ---- slots ----

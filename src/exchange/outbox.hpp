@@ -40,8 +40,9 @@ class Outbox {
   /// Whether another cell surely fits, whatever is put of it once.
   bool has_room() const;
   /// Adds runs that lie in `cell`, whose first byte is file offset `begin`, which is not before the last cell
-  /// listed, and returns how many of them fitted; at least one where nothing was listed.
-  std::size_t list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source& source);
+  /// listed, and returns how many of them fitted; at least one where nothing was listed. `source`: of their
+  /// bytes; null: they are to be read.
+  std::size_t list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source* source);
   /// Where this node's ranks stop at the latest: some rank lists nothing from that cell on.
   void stop_before(std::int64_t cell);
   std::int64_t stop() const;
@@ -62,6 +63,9 @@ class Outbox {
   /// multiples of 1 << shift.
   Merged merge(std::int64_t first, std::int64_t last, int shift);
 
+  /// The same where they are to be read: messages without data.
+  void merge_requests(std::int64_t first, std::int64_t last, int shift);
+
   // After the barrier that follows:
 
   /// Empty: nothing was put there.
@@ -71,6 +75,20 @@ class Outbox {
   /// round together.
   int parity() const { return parity_; }
   void pass() { parity_ = 1 - parity_; }
+
+  // Reading: an aggregator takes what a cell's message asks for, and after another barrier the ranks share
+  // the cells again.
+
+  /// Where the answer to a cell's message comes, which is so long.
+  std::span<std::byte> place_answer(std::int64_t cell, std::int64_t bytes);
+  /// Brings the answers of as many cells in [first, last) as come to this rank to those who listed them.
+  /// False: one is not as long as it should be.
+  bool share_out(std::int64_t first, std::int64_t last, int shift);
+  /// By one rank, before the others share out.
+  void begin_sharing();
+  /// After one more barrier: what this rank listed, one run after the other, of cells before `cell`: so many
+  /// bytes.
+  std::span<const std::byte> listed_bytes(std::int64_t cell) const;
 
   // Slots of this node's owners, two sets used by turns.
 
@@ -101,6 +119,7 @@ class Outbox {
   };
   struct Message {
     std::int64_t at, bytes;
+    std::int64_t answer_at, answer_bytes;
   };
 
   struct Places;  // of everything, from the begin of the memory
@@ -112,8 +131,12 @@ class Outbox {
   std::byte* bytes_of(int rank) const;
   List& own() const { return list_of(rank_); }
   std::int64_t rows() const { return own().rows; }
-  bool fill_cell(std::int64_t cell, int shift);
-  void pack_cell(std::int64_t cell, int shift, Merged& merged);
+  template <class F>
+  bool for_each_listed(std::int64_t cell, F&& f);
+  template <class F>
+  void for_each_cell_here(std::int64_t first, std::int64_t last, F&& f);
+  void mark(const Entry& entry, int shift);
+  void clear_cell(int shift);
 
   WideRounds rounds_;
   int ranks_;

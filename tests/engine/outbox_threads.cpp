@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/outbox_fetch.hpp"
 #include "engine/outbox_run.hpp"
 #include "request/memory_stream.hpp"
 #include "run_list_cursor.hpp"
@@ -43,7 +44,7 @@ struct Case {
   }
 };
 
-constexpr std::int64_t kBytes = 400'000;
+constexpr std::int64_t kBytes = 150'000;
 constexpr std::int64_t kFar = 3'000'000;  // some begin there
 
 /// One rank's puts of one flush, in program order.
@@ -84,7 +85,7 @@ std::vector<Puts> draw(std::mt19937& random, Spread spread, int total, int width
     if (spread == Spread::one_rank) rank = below(3) == 0 ? total : 0;
     const std::int64_t file = spread == Spread::far_apart && at > kBytes / 2 ? at + kFar : at;
     // Later puts begin in other parts of the file than the first ones.
-    if (rank < total) add(rank, static_cast<std::size_t>(at / 100'000), file, length);
+    if (rank < total) add(rank, static_cast<std::size_t>(at / 40'000), file, length);
     at += length;
   }
   return puts;
@@ -182,8 +183,107 @@ void run_case(const Case& c, Spread spread, unsigned seed) {
   for (std::size_t i = 0; i < file.size(); ++i) ASSERT_EQ(file[i], expected[i]) << "byte " << i;
 }
 
+/// Every rank reads what a spread gives it, and in one flush what all of them have, out of the same file.
+void read_case(const Case& c, Spread spread, unsigned seed) {
+  SCOPED_TRACE("reading, seed " + std::to_string(seed) + ", spread " +
+               std::to_string(static_cast<int>(spread)));
+  constexpr std::size_t kReads = 3;
+  const int total = c.nodes * c.ranks;
+  const FileDomains domains = c.domains();
+  const WideRounds rounds = c.rounds();
+  std::mt19937 random(seed);
+  std::vector<std::byte> file(kBytes + kFar + 4096);
+  for (auto& byte : file) byte = static_cast<std::byte>(random());
+  const int shift = static_cast<int>(random() % 4);
+  const std::vector<std::byte> unused(200'000);
+  std::vector<std::byte> ignored(file.size());
+  std::vector<std::vector<Puts>> gets;
+  for (std::size_t read = 0; read < kReads; ++read) {
+    gets.push_back(draw(random, spread, total, 1 << shift, unused, ignored));
+    for (std::size_t r = 0; r < gets.back().size(); ++r) {
+      // What several ranks want is read once, and all get it.
+      if (read == 1) gets.back()[r] = gets.back()[r % 2];
+      for (auto& runs : gets.back()[r]) {
+        std::int64_t stream = 0;
+        for (auto& run : runs) run.stream = std::exchange(stream, stream + run.length);
+      }
+    }
+  }
+
+  const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
+  const NodeMemories outboxes(c.nodes, Outbox::bytes_needed(rounds, c.ranks));
+  std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
+  for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
+  const std::vector<int> aggregators = spread_out(c.ranks, c.aggregators);
+  std::barrier agreement(total);
+  std::vector<std::string> wrong(static_cast<std::size_t>(total));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < total; ++t) {
+    threads.emplace_back([&, t] {
+      const auto me = static_cast<std::size_t>(t);
+      const int node = t / c.ranks;
+      const int local = t % c.ranks;
+      NodeWindow window(windows.of(node), c.ranks, local, 0);
+      Outbox outbox(outboxes.of(node), rounds, c.ranks, local);
+      MemoryStorage storage(file, seed + static_cast<unsigned>(t), c.delay);
+      FlushScratch scratch;
+      Counters counters;
+      std::uint64_t sequence = 0;
+      Flush f{window, domains, storage, counters, scratch, sequence};
+      f.node = node;
+      f.nodes = c.nodes;
+      std::unique_ptr<ThreadRail> rail;
+      for (int a = 0; a < c.aggregators; ++a) {
+        if (local != aggregators[static_cast<std::size_t>(a)]) continue;
+        f.aggregator = a;
+        rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(a)], node);
+        f.rail = rail.get();
+      }
+      for (std::size_t read = 0; read < kReads; ++read) {
+        std::vector<std::unique_ptr<RunListCursor>> cursors;
+        std::vector<std::unique_ptr<MemorySink>> sinks;
+        std::vector<std::vector<std::byte>> memory;
+        std::vector<Get> mine;
+        Extent hull{kNoOffset, 0};
+        for (const Puts& of_rank : gets[read]) {
+          for (const auto& runs : of_rank) {
+            for (const auto& run : runs)
+              hull = {std::min(hull.begin, run.file), std::max(hull.end, run.file + run.length)};
+          }
+        }
+        for (const auto& runs : gets[read][me]) {
+          if (runs.empty()) continue;
+          memory.emplace_back(static_cast<std::size_t>(runs.back().stream + runs.back().length));
+          cursors.push_back(std::make_unique<RunListCursor>(runs));
+          sinks.push_back(std::make_unique<MemorySink>(memory.back().data()));
+          mine.push_back({cursors.back().get(), sinks.back().get()});
+        }
+        const Status status =
+            OutboxFetch(f, outbox, mine, static_cast<std::int64_t>(seed % 3) * 1000).run(hull, shift);
+        if (!status.ok()) wrong[me] = status.message();
+        std::size_t get = 0;
+        for (const auto& runs : gets[read][me]) {
+          if (runs.empty()) continue;
+          for (const auto& run : runs) {
+            if (std::memcmp(memory[get].data() + run.stream, file.data() + run.file,
+                            static_cast<std::size_t>(run.length)) != 0)
+              wrong[me] = "read " + std::to_string(read) + ", bytes at " + std::to_string(run.file);
+          }
+          ++get;
+        }
+        agreement.arrive_and_wait();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const std::string& what : wrong) EXPECT_EQ(what, "");
+}
+
 void run_all(const Case& c, unsigned seed) {
-  for (int s = 0; s < static_cast<int>(Spread::count); ++s) run_case(c, static_cast<Spread>(s), seed++);
+  for (int s = 0; s < static_cast<int>(Spread::count); ++s) {
+    run_case(c, static_cast<Spread>(s), seed);
+    read_case(c, static_cast<Spread>(s), seed++);
+  }
 }
 
 TEST(OutboxThreads, SeveralNodes) {
