@@ -125,7 +125,8 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   const std::int64_t ranks = t.local_ranks;
   const bool alone = seat.sole_user();
   // A window that is too small makes room for a larger one.
-  const std::int64_t replaced = alone && nodes->window() != nullptr ? nodes->window()->bytes : 0;
+  Window* const there = alone ? nodes->window() : nullptr;
+  const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
   std::int64_t window =
       std::min(settings.memory_bytes / 2 * ranks, memory_left_for_windows(settings) * ranks + replaced);
   const std::int64_t least =

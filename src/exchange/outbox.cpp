@@ -109,7 +109,8 @@ bool Outbox::has_room() const {
   const std::int64_t count = rows();
   if (count == 0) return true;
   const Row& last = rows_of(rank_)[count - 1];
-  return count < rows_in(rounds_) && last.bytes + rounds_.cell <= rounds_.listed &&
+  // Mostly there is little of a cell; where it does not fit, its rest comes in the next round.
+  return count < rows_in(rounds_) && last.bytes <= rounds_.listed / 4 * 3 &&
          last.entries + static_cast<std::int64_t>(kBatch) <= entries_in(rounds_);
 }
 

@@ -37,7 +37,7 @@ class Outbox {
 
   // Listing. Cells are numbered from the begin of the range.
 
-  /// Whether another cell surely fits, whatever is put of it once.
+  /// Whether it is worth listing another cell.
   bool has_room() const;
   /// Adds runs that lie in `cell`, whose first byte is file offset `begin`, which is not before the last cell
   /// listed, and returns how many of them fitted; at least one where nothing was listed. `source`: of their
