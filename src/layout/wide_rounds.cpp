@@ -10,8 +10,8 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kMostCell = 256 << 10;  // one is merged in a core's second-level cache
 // An owner's part of a round: below the first a round's meetings show; a message below the second is latency.
 // More would make few rounds of a flush, of which no two overlap.
-constexpr std::int64_t kOwnersPart = 8 << 20;
-constexpr std::int64_t kMessage = 64 << 10;
+constexpr std::int64_t kOwnersPart = 2 << 20;
+constexpr std::int64_t kMessage = 32 << 10;
 constexpr std::int64_t kMostOwnersPart = 512 << 20;  // a message is counted by an int
 
 /// The largest divisor of the stripe that is a multiple of a page and at most kMostCell; 0: there is none.
