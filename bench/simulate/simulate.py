@@ -8,6 +8,8 @@ import argparse
 import json
 import os
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,7 +59,9 @@ def size(text):
 def read_arguments():
     parser = argparse.ArgumentParser(prog="./dev simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--full", action="store_true", help="up to 169 nodes of 128 ranks, pattern f; takes hours, and 16 GB of memory")
+    add("--full", action="store_true",
+        help="up to 169 nodes of 128 ranks, pattern f; takes hours, and 12 GB of memory; with "
+        "forebay_memory_bytes=4m unless --hints says otherwise")
     add("--nodes", type=counts, metavar="N,...", help="machines to simulate (default: 4,16,32)")
     add("--ranks-per-node", type=int, metavar="Q", help="(default: 16)")
     add("--patterns", type=names_of(PATTERNS), metavar="NAME,...", help=f"of {', '.join(PATTERNS)}")
@@ -100,7 +104,8 @@ def read_arguments():
     add("--config", action="append", default=[], metavar="K:V", help="of SimGrid")
     add("--program", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.hints = ";".join(options.hints)
+    # Marks of so many ranks would not fit this machine's memory.
+    options.hints = ";".join(options.hints or (["forebay_memory_bytes=4m"] if options.full else []))
     options.program = options.program and options.program.resolve()
     options.maps = options.maps and str(Path(options.maps).resolve())
     options.nodes = options.nodes or ([8, 32, 128, 169] if options.full else [4, 16, 32])
@@ -128,6 +133,33 @@ def program_options(options, nodes, path):
     return [str(word) for item in given.items() for word in item] + (["--together"] if options.together else [])
 
 
+class Started:
+    """The simulations that run now, so that none is left behind."""
+
+    def __init__(self):
+        self.lock, self.groups = threading.Lock(), {}  # the folder of each
+
+    def run(self, command, folder):
+        """What it wrote, and its exit status."""
+        with self.lock:
+            process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, start_new_session=True)
+            self.groups[process.pid] = folder
+        output, errors = process.communicate()
+        with self.lock:
+            del self.groups[process.pid]
+        return output, errors, process.returncode
+
+    def end(self, number, _):
+        for group, folder in self.groups.items():
+            os.killpg(group, signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(128 + number)
+
+
+started_now = Started()
+
+
 def run(options, nodes, pattern, subject):
     """One simulation: its results, or what it said."""
     with tempfile.TemporaryDirectory(prefix="forebay-simulate-") as name:
@@ -138,11 +170,11 @@ def run(options, nodes, pattern, subject):
                    "--log=root.thresh:error", *(f"--cfg={one}" for one in (*SMPI, *options.config)),
                    str(options.program), "--patterns", pattern, "--subjects", subject,
                    *program_options(options, nodes, folder / "file")]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    for line in done.stdout.splitlines():
+        output, errors, status = started_now.run(command, folder)
+    for line in output.splitlines():
         if line.startswith("{"):
-            return {"nodes": nodes} | json.loads(line), said(done.stderr)
-    return None, said(done.stderr + done.stdout) or f"smpirun ended with {done.returncode}"
+            return {"nodes": nodes} | json.loads(line), said(errors)
+    return None, said(errors + output) or f"smpirun ended with {status}"
 
 
 def said(text):
@@ -166,6 +198,8 @@ HEAD = (f"{'':5} {'nodes':>5} {'ranks':>6} {'MiB':>9} {'subject':12} {'write ms'
 
 def main():
     options = read_arguments()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, started_now.end)
     # Commit mode has two descriptors for each rank, and all ranks are in one process.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
