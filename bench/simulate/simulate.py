@@ -22,7 +22,7 @@ import chart
 import platforms
 
 PATTERNS = ("f", "g", "i", "btio", "tiny", "amr")
-SUBJECTS = ("strict", "commit", "two-phase", "aggregation")
+SUBJECTS = ("strict", "commit", "independent", "two-phase", "aggregation")
 # What SMPI is told: ranks share their memory, only what the program says takes time, and a link has the latency and
 # bandwidth that the platform says, without the factors of a TCP network. A rank works 0.5 µs on each message.
 SMPI = ("smpi/simulate-computation:no", "network/model:CM02", "network/crosstraffic:0",
@@ -65,7 +65,7 @@ def read_arguments():
     add("--nodes", type=counts, metavar="N,...", help="machines to simulate (default: 4,16,32)")
     add("--ranks-per-node", type=int, metavar="Q", help="(default: 16)")
     add("--patterns", type=names_of(PATTERNS), metavar="NAME,...", help=f"of {', '.join(PATTERNS)}")
-    add("--subjects", type=names_of(SUBJECTS), metavar="NAME,...", help=f"of {', '.join(SUBJECTS)}")
+    add("--subjects", type=names_of(SUBJECTS), metavar="NAME,...", help=f"of {', '.join(SUBJECTS)} (default: all but independent)")
     add("--bytes", type=size, default=64 << 10, metavar="B", help="about so many a rank; k, m, g (default: 64k)")
     add("--together", action="store_true", help="E3SM: ranks of a node hold neighbouring columns")
     add("--maps", metavar="FOLDER", help="recorded E3SM decompositions (default: generated ones)")
@@ -111,7 +111,7 @@ def read_arguments():
     options.nodes = options.nodes or ([8, 32, 128, 169] if options.full else [4, 16, 32])
     options.ranks_per_node = options.ranks_per_node or (128 if options.full else 16)
     options.patterns = options.patterns or (["f"] if options.full else list(PATTERNS))
-    options.subjects = options.subjects or list(SUBJECTS)
+    options.subjects = options.subjects or [name for name in SUBJECTS if name != "independent"]
     if options.cards < 1 or options.ranks_per_node < 1 or options.servers < 0 or options.stripe < 4096:
         parser.error("--cards and --ranks-per-node are at least 1, --servers 0, --stripe 4096")
     if options.topology == "dragonfly" and options.cards > 1:
@@ -198,6 +198,8 @@ HEAD = (f"{'':5} {'nodes':>5} {'ranks':>6} {'MiB':>9} {'subject':12} {'write ms'
 
 def main():
     options = read_arguments()
+    if options.program is None:
+        return 0
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, started_now.end)
     # Commit mode has two descriptors for each rank, and all ranks are in one process.
