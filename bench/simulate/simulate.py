@@ -33,6 +33,9 @@ SMPI = ("smpi/simulate-computation:no", "network/model:CM02", "network/crosstraf
         "contexts/stack-size:1024")
 
 
+DESCRIPTORS = 100  # of the process, beside those of its ranks
+
+
 def counts(text):
     values = [int(part) for part in text.split(",")]
     if min(values) < 1:
@@ -205,8 +208,16 @@ def main():
     # Commit mode has two descriptors for each rank, and all ranks are in one process.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    jobs = [(nodes, pattern, subject) for nodes in options.nodes for pattern in options.patterns
-            for subject in options.subjects]
+    jobs = []
+    for nodes in options.nodes:
+        needed = 2 * nodes * options.ranks_per_node + DESCRIPTORS
+        for subject in options.subjects:
+            if subject in ("commit", "independent") and needed > most:
+                print(f"left out: {subject}, {nodes} nodes: it needs {needed} file descriptors, and {most} are allowed "
+                      "(ulimit -Hn)", file=sys.stderr)
+            else:
+                jobs += [(nodes, pattern, subject) for pattern in options.patterns]
+    jobs.sort(key=lambda job: (job[0], options.patterns.index(job[1])))
     begin = time.monotonic()
     lock, failures, said_before, counted = threading.Lock(), [], set(), [0]
 
