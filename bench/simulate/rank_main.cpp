@@ -44,6 +44,7 @@ const Options& read_options(int argc, char** argv) {
   static Options options;
   static bool read = false;
   if (std::exchange(read, true)) return options;
+  say_deadlocks();
   CLI::App app("a rank of the simulated machine");
   app.add_option("--patterns", options.patterns)->delimiter(',');
   app.add_option("--subjects", options.subjects)->delimiter(',');
