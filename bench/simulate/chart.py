@@ -2,7 +2,7 @@
 import math
 from html import escape
 
-COLORS = ("#0072b2", "#56b4e9", "#e69f00", "#d55e00")
+COLORS = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00")
 GREY = "#808080"  # legible on a light and on a dark page
 WIDTH, HEIGHT, LEFT, TOP, GAP = 230, 170, 46, 40, 64
 COLUMNS = 3

@@ -20,7 +20,7 @@ static_assert(std::size(kStages) == static_cast<std::size_t>(Stage::count));
 
 class ForebayRun {
  public:
-  ForebayRun(const Job& job, bool commit) : job_(job), commit_(commit) {}
+  ForebayRun(const Job& job, Way way) : job_(job), way_(way), commit_(way != Way::strict) {}
 
   Outcome all() {
     write();
@@ -43,7 +43,8 @@ class ForebayRun {
     options.mode = {.reads = !writes, .writes = writes, .creates = writes};
     options.opener = &opener;
     options.driver = "simulate";
-    options.keeping = Keeping::by_rank;
+    options.keeping = way_ == Way::independent ? Keeping::by_node : Keeping::by_rank;
+    options.tells_freed_space = true;  // nothing is ever freed
     options.needs_handle = true;
     note(parse_hints(
              options.settings,
@@ -71,7 +72,8 @@ class ForebayRun {
     const auto calls = static_cast<std::size_t>(commit_ ? kCommitCalls : 1);
     for (std::size_t c = 0; c < calls; ++c) {
       const std::size_t begin = puts.size() * c / calls, end = puts.size() * (c + 1) / calls;
-      note(file->write_all(std::span(puts).subspan(begin, end - begin)), "write");
+      const auto some = std::span(puts).subspan(begin, end - begin);
+      note(way_ == Way::independent ? file->write(some) : file->write_all(some), "write");
     }
     if (commit_) note(file->flush(), "flush");
     outcome_.write = writing.stop();
@@ -112,14 +114,15 @@ class ForebayRun {
   }
 
   const Job& job_;
+  Way way_;
   bool commit_;
   Outcome outcome_;
 };
 
 }  // namespace
 
-Outcome run_forebay(const Job& job, bool commit) {
-  return ForebayRun(job, commit).all();
+Outcome run_forebay(const Job& job, Way way) {
+  return ForebayRun(job, way).all();
 }
 
 }  // namespace forebay::simulate

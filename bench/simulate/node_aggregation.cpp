@@ -42,7 +42,7 @@ Gathered gather(MPI_Comm group, const std::vector<Item>& mine) {
                                  static_cast<std::int64_t>(packed.size())};
   std::vector<std::int64_t> all(rank == 0 ? 2 * static_cast<std::size_t>(ranks) : 0);
   Gathered gathered;
-  away([&] {
+  away("node aggregation", [&] {
     MPI_Gather(sizes, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, 0, group);
     std::vector<MPI_Request> requests;
     const auto start = [&](auto operation, auto* data, std::size_t bytes, int peer, int tag) {
@@ -116,7 +116,7 @@ Outcome run_node_aggregation(const Job& job) {
   const int number = job.node * static_cast<int>(firsts.size()) + static_cast<int>(mine - firsts.begin());
   const bool aggregates = *mine == node->rank();
   MPI_Comm group = MPI_COMM_NULL, above = MPI_COMM_NULL;
-  away([&] {
+  away("node aggregation", [&] {
     MPI_Comm_split(MPI_COMM_WORLD, number, job.ranks.rank(), &group);
     MPI_Comm_split(MPI_COMM_WORLD, aggregates ? 0 : MPI_UNDEFINED, job.ranks.rank(), &above);
   });
@@ -142,7 +142,7 @@ Outcome run_node_aggregation(const Job& job) {
   std::int64_t rounds = two.rounds;
   job.ranks.reduce({&rounds, 1}, Communicator::Op::maximum);
   outcome.messages = sums[0], outcome.message_bytes = sums[1], outcome.rounds = rounds;
-  away([&] {
+  away("node aggregation", [&] {
     MPI_Comm_free(&group);
     if (above != MPI_COMM_NULL) MPI_Comm_free(&above);
   });

@@ -4,8 +4,12 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <map>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +56,19 @@ void wake_watchers(int node) {
 
 }  // namespace
 
-Away::Away() {
+void say_deadlocks() {
+  s4u::Engine::on_deadlock_cb([] {
+    std::map<std::string, std::vector<int>> doing;
+    for (const Rank* rank : Rank::all) {
+      if (rank->doing != nullptr) doing[rank->doing].push_back(rank->number);
+    }
+    for (const auto& [what, ranks] : doing)
+      std::fprintf(stderr, "simulate: no rank can go on: %zu are in %s, the first of them rank %d\n",
+                   ranks.size(), what.c_str(), *std::ranges::min_element(ranks));
+  });
+}
+
+Away::Away(const char* what) : what_(what) {
   leave();
 }
 
@@ -60,6 +76,7 @@ void Away::leave() {
   state_ = std::exchange(thread_state, {});
   rank_ = std::exchange(running, nullptr);
   if (rank_ == nullptr) return;
+  rank_->doing = what_;
   if (rank_->owed > 0) s4u::this_actor::sleep_for(std::exchange(rank_->owed, 0.0));
   wake_watchers(rank_->node);
 }
@@ -70,8 +87,14 @@ void copy(std::int64_t pieces, std::int64_t bytes) {
   if (running != nullptr && running->owed > least) pass(0);
 }
 
+void Away::come_back() {
+  thread_state = state_;
+  running = rank_;
+  if (rank_ != nullptr) rank_->doing = nullptr;
+}
+
 void pass(double seconds) {
-  const Away gone;
+  const Away away("work");
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
 
@@ -113,7 +136,7 @@ int take_lock(pthread_mutex_t& mutex) {
 
 void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long) {
   {
-    const Away gone;
+    const Away away("a wait for a word of shared memory");
     if (word.load() != seen) return;
     const Bell bell = make_bell();
     sleeping[&word].push_back(bell);
@@ -123,7 +146,7 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, long) {
 }
 
 void wake_all(std::atomic<std::uint32_t>& word) {
-  const Away gone;
+  const Away away("a wake-up of others");
   if (const auto found = sleeping.extract(&word)) {
     for (const Bell& bell : found.mapped()) bell->release();
   }
@@ -141,7 +164,7 @@ void sleep_for(long nanoseconds) {
 void sleep_until(bool (*done)(void*), void* of, long) {
   const int node = running->node;
   {
-    const Away gone;
+    const Away away("a wait for a condition in shared memory");
     if (done(of)) return;
     const Bell bell = make_bell();
     watching[node].push_back({done, of, bell});

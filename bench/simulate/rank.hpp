@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/thread_state.hpp"
 
@@ -19,9 +20,16 @@ struct Costs {
 inline Costs costs;
 
 struct Rank {
+  Rank() { all.push_back(this); }
+  ~Rank() { std::erase(all, this); }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  static inline std::vector<Rank*> all;
   int number = 0;
   int node = 0;
-  double owed = 0;  ///< seconds
+  double owed = 0;              ///< seconds
+  const char* doing = nullptr;  ///< while it has left its coroutine
 };
 inline Rank* running = nullptr;
 
@@ -36,7 +44,7 @@ void copy(std::int64_t pieces, std::int64_t bytes);
 /// time passes that the rank owes.
 class Away {
  public:
-  Away();
+  explicit Away(const char* what);
   ~Away() { come_back(); }
   Away(const Away&) = delete;
   Away& operator=(const Away&) = delete;
@@ -54,21 +62,22 @@ class Away {
 
  private:
   void leave();
-  void come_back() {
-    thread_state = state_;
-    running = rank_;
-  }
+  void come_back();
 
+  const char* what_;
   ThreadState state_;
   Rank* rank_ = nullptr;
 };
 
-/// What work(…) gives, done while others may run.
+/// What work() gives, done while others may run. `what`: for whoever asks why nothing goes on.
 template <class Work>
-decltype(auto) away(Work&& work) {
-  const Away gone;
+decltype(auto) away(const char* what, Work&& work) {
+  const Away gone(what);
   return work();
 }
+
+/// Once: where no rank can go on any more, it is said what they wait for.
+void say_deadlocks();
 
 /// Lets that time pass.
 void pass(double seconds);

@@ -44,6 +44,7 @@ const Options& read_options(int argc, char** argv) {
   static Options options;
   static bool read = false;
   if (std::exchange(read, true)) return options;
+  say_deadlocks();
   CLI::App app("a rank of the simulated machine");
   app.add_option("--patterns", options.patterns)->delimiter(',');
   app.add_option("--subjects", options.subjects)->delimiter(',');
@@ -165,11 +166,13 @@ int simulate(int argc, char** argv) {
 }  // namespace
 
 Outcome run_subject(const std::string& name, const Job& job) {
-  if (name == "strict") return run_forebay(job, false);
-  if (name == "commit") return run_forebay(job, true);
+  if (name == "strict") return run_forebay(job, Way::strict);
+  if (name == "commit") return run_forebay(job, Way::commit);
+  if (name == "independent") return run_forebay(job, Way::independent);
   if (name == "two-phase") return run_two_phase(job);
   if (name == "aggregation") return run_node_aggregation(job);
-  throw std::invalid_argument("no subject '" + name + "'; there are strict, commit, two-phase, aggregation");
+  throw std::invalid_argument("no subject '" + name +
+                              "'; there are strict, commit, independent, two-phase, aggregation");
 }
 
 }  // namespace forebay::simulate

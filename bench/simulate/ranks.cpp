@@ -28,12 +28,12 @@ class SimulatedRail final : public Rail {
   SimulatedRail(std::unique_ptr<Rail> below, MPI_Comm comm) : below_(std::move(below)), comm_(comm) {}
 
   Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) override {
-    const Away gone;
+    const Away gone("an agreement of sizes between nodes");
     return below_->agree(send_bytes, next, least);
   }
 
   Status transfer(const Pack& pack, const Unpack& unpack, Counters& counters) override {
-    Away gone;
+    Away gone("a transfer between nodes");
     return below_->transfer(
         [&](int node, std::span<std::byte> out) {
           gone.back([&] {
@@ -51,14 +51,14 @@ class SimulatedRail final : public Rail {
   }
 
   Status least(std::span<std::int64_t> values) override {
-    const Away gone;
+    const Away gone("an agreement between nodes");
     return below_->least(values);
   }
 
   // A rank that asks again and again whether something has come takes much of the host's time: here the nodes
   // tell each other how much does, which takes about as long as the library's barrier.
   Status post(std::span<const Letter> letters, const Unpack& take, Counters& counters) override {
-    Away gone;
+    Away gone("letters between nodes");
     const auto nodes = static_cast<std::size_t>(size_of(comm_));
     std::vector<MPI_Request> sends, receives;
     std::vector<int> out(nodes, 0), in(nodes, 0);
@@ -133,12 +133,12 @@ class SimulatedRanks final : public Communicator {
   SimulatedRanks(MPI_Comm comm, int node, bool own)
       : Communicator(rank_in(comm), size_of(comm)), comm_(comm), node_(node), own_(own) {}
   ~SimulatedRanks() override {
-    const Away gone;
+    const Away gone("the end of a communicator");
     if (own_) MPI_Comm_free(&comm_);
   }
 
   bool reduce(std::span<std::int64_t> values, Op op) const override {
-    const Away gone;
+    const Away gone("a reduction");
     return size() == 1 || values.empty() ||
            MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, op_of(op),
                          comm_) == MPI_SUCCESS;
@@ -148,7 +148,7 @@ class SimulatedRanks final : public Communicator {
     if (meanwhile) meanwhile();
     if (size() == 1) return true;
     // As one message, which no algorithm cuts.
-    const Away gone;
+    const Away gone("a reduction");
     std::vector<std::int64_t> values = {static_cast<std::int64_t>(least.size())};
     values.insert(values.end(), least.begin(), least.end());
     values.insert(values.end(), sums.begin(), sums.end());
@@ -165,15 +165,15 @@ class SimulatedRanks final : public Communicator {
     return well;
   }
   bool broadcast(void* data, std::size_t bytes, int root) const override {
-    const Away gone;
+    const Away gone("a broadcast");
     return MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, comm_) == MPI_SUCCESS;
   }
   void barrier() const override {
-    const Away gone;
+    const Away gone("a barrier");
     MPI_Barrier(comm_);
   }
   void gather(const void* mine, std::size_t bytes, void* all, int root) const override {
-    const Away gone;
+    const Away gone("a gather");
     const auto count = static_cast<int>(bytes);
     if (root < 0)
       MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_);
@@ -181,7 +181,7 @@ class SimulatedRanks final : public Communicator {
       MPI_Gather(mine, count, MPI_BYTE, all, count, MPI_BYTE, root, comm_);
   }
   std::vector<std::int64_t> concatenate(std::span<const std::int64_t> mine) const override {
-    const Away gone;
+    const Away gone("a gather");
     std::vector<int> counts(static_cast<std::size_t>(size())), places(counts.size());
     const int count = static_cast<int>(mine.size());
     MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_);
@@ -197,18 +197,19 @@ class SimulatedRanks final : public Communicator {
 
   std::unique_ptr<Communicator> split(int color, int key) const override {
     MPI_Comm made = MPI_COMM_NULL;
-    away([&] { MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &made); });
+    away("a split", [&] { MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &made); });
     if (made == MPI_COMM_NULL) return nullptr;
     return std::make_unique<SimulatedRanks>(made, node_, true);
   }
   std::unique_ptr<Communicator> split_by_node() const override { return split(node_, rank()); }
   std::unique_ptr<Communicator> duplicate() const override {
     MPI_Comm made = MPI_COMM_NULL;
-    away([&] { MPI_Comm_dup(comm_, &made); });
+    away("a split", [&] { MPI_Comm_dup(comm_, &made); });
     return std::make_unique<SimulatedRanks>(made, node_, true);
   }
   std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override {
-    return std::make_unique<SimulatedRail>(away([&] { return make_mpi_rail(comm_, wanted, used); }), comm_);
+    return std::make_unique<SimulatedRail>(
+        away("the making of a rail", [&] { return make_mpi_rail(comm_, wanted, used); }), comm_);
   }
 
   bool same_ranks(const Communicator& other) const override {

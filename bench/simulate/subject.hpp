@@ -34,15 +34,19 @@ struct Outcome {
   std::vector<std::pair<std::string, double>> stages;  ///< the slowest rank's, of the write
 };
 
-/// Collective, of the file's ranks. `commit`: in several calls and a flush.
-Outcome run_forebay(const Job& job, bool commit);
+/// How Forebay writes: all in one collective call; in several that are kept, and a flush; or each rank by
+/// itself, which the node keeps, and a flush.
+enum class Way { strict, commit, independent };
+/// Collective, of the file's ranks.
+Outcome run_forebay(const Job& job, Way way);
 /// Two-phase collective writing as ROMIO does it on striped files: an aggregator a node.
 Outcome run_two_phase(const Job& job);
 /// Ranks of a node send to `aggregators` of them, which do two-phase: TAM, and PnetCDF 1.15's intra-node
 /// aggregation.
 Outcome run_node_aggregation(const Job& job);
 
-/// What Job's subject is called: strict, commit, two-phase, aggregation. Throws std::invalid_argument.
+/// What Job's subject is called: strict, commit, independent, two-phase, aggregation. Throws
+/// std::invalid_argument.
 Outcome run_subject(const std::string& name, const Job& job);
 
 }  // namespace forebay::simulate

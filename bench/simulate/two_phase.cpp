@@ -53,7 +53,7 @@ std::vector<int> all_of(MPI_Comm comm, int mine) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   std::vector<int> all(static_cast<std::size_t>(size));
-  away([&] { MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm); });
+  away("two-phase", [&] { MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm); });
   return all;
 }
 
@@ -73,7 +73,7 @@ void TwoPhase::write(std::span<const Item> items) {
     const std::int64_t mine[2] = {items.empty() ? kNoOffset : items.front().offset,
                                   items.empty() ? 0 : items.back().offset + items.back().length};
     std::vector<std::int64_t> all(2 * static_cast<std::size_t>(ranks));
-    away([&] { MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, comm); });
+    away("two-phase", [&] { MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, comm); });
     for (std::size_t r = 0; r < all.size(); r += 2) {
       begin = std::min(begin, all[r]);
       end = std::max(end, all[r + 1]);
@@ -102,10 +102,10 @@ void TwoPhase::write(std::span<const Item> items) {
   for (std::int64_t a = 0; a < count; ++a)
     sizes[static_cast<std::size_t>(aggregators[static_cast<std::size_t>(a)])] =
         static_cast<int>(out[static_cast<std::size_t>(a)].size());
-  away([&] { MPI_Alltoall(sizes.data(), 1, MPI_INT, theirs.data(), 1, MPI_INT, comm); });
+  away("two-phase", [&] { MPI_Alltoall(sizes.data(), 1, MPI_INT, theirs.data(), 1, MPI_INT, comm); });
   std::vector<std::vector<Place>> mine(static_cast<std::size_t>(count));  // sent
   std::vector<std::vector<Place>> others(static_cast<std::size_t>(ranks));
-  away([&] {
+  away("two-phase", [&] {
     Exchange places(*this, 1);
     for (int r = 0; r < ranks; ++r) {
       auto& list = others[static_cast<std::size_t>(r)];
@@ -142,7 +142,7 @@ void TwoPhase::write(std::span<const Item> items) {
       total += bytes[r];
     }
     arrived.resize(total);
-    away([&] {
+    away("two-phase", [&] {
       Exchange data(*this, 2);
       std::size_t at = 0;
       for (std::size_t r = 0; r < bytes.size(); at += bytes[r], ++r) {
