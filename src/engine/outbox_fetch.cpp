@@ -86,24 +86,24 @@ OutboxFetch::Rounds::Course OutboxFetch::list() {
   const StageTimer timer(f_.counters, Stage::walk);
   Rounds::Course mine{rounds_.range().end, kNoOffset};
   attempt([&] {
-    const Rounds::Course listed = rounds_.list(
-        [&](const Get& get, std::int64_t cell, std::int64_t begin, std::span<const Run> runs) -> std::size_t {
-          // A cursor that does not come cell by cell would read another one's bytes.
-          const std::int64_t end = begin + outbox_.rounds().cell;
-          if (runs.front().file < begin || runs.back().file < begin ||
-              runs.back().file + runs.back().length > end) {
-            status_.update({Code::internal, "a request does not come in the order of rounds"});
-            lost_ = true;
-            return 0;
-          }
-          const std::size_t room = kMostRuns - std::min(kMostRuns, runs_.size());
-          const std::size_t done = outbox_.list(cell, begin, runs.first(std::min(room, runs.size())), nullptr);
-          if (done == 0) return 0;
-          runs_.insert(runs_.end(), runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(done));
-          if (parts_.empty() || parts_.back().sink != get.sink) parts_.push_back({get.sink, 0});
-          parts_.back().runs += done;
-          return done;
-        });
+    const Rounds::Course listed = rounds_.list([&](const Get& get, std::int64_t cell, std::int64_t begin,
+                                                   std::span<const Run> runs) -> std::size_t {
+      // A cursor that does not come cell by cell would read another one's bytes.
+      const std::int64_t end = begin + outbox_.rounds().cell;
+      if (runs.front().file < begin || runs.back().file < begin ||
+          runs.back().file + runs.back().length > end) {
+        status_.update({Code::internal, "a request does not come in the order of rounds"});
+        lost_ = true;
+        return 0;
+      }
+      const std::size_t room = kMostRuns - std::min(kMostRuns, runs_.size());
+      const std::size_t done = outbox_.list(cell, begin, runs.first(std::min(room, runs.size())), nullptr);
+      if (done == 0) return 0;
+      runs_.insert(runs_.end(), runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(done));
+      if (parts_.empty() || parts_.back().sink != get.sink) parts_.push_back({get.sink, 0});
+      parts_.back().runs += done;
+      return done;
+    });
     mine = listed;
   });
   return mine;
@@ -163,8 +163,7 @@ bool OutboxFetch::ask(int node, std::int64_t cell, std::span<const std::byte> me
   std::int64_t bytes = 0;
   if (!unpack_request(message, {&whole, 1}, 0, shift_, place.slot.marks + (place.at >> shift_) / 64, bytes))
     return false;
-  asked_[static_cast<std::size_t>(node)].push_back(
-      {cell, message, bytes, place.slot.buffer + place.at});
+  asked_[static_cast<std::size_t>(node)].push_back({cell, message, bytes, place.slot.buffer + place.at});
   return true;
 }
 
@@ -182,8 +181,8 @@ void OutboxFetch::read(std::int64_t end) {
       f_.counters.count_read(part.size());
       status_.update(f_.storage.read(part.begin, slot.buffer + (part.begin - blocks[i].begin), part.size()));
     };
-    for_each_bit_run(slot.marks, (here.begin - blocks[i].begin) >> shift_, (here.end - blocks[i].begin) >> shift_,
-                     [&](std::int64_t bit, std::int64_t bits) {
+    for_each_bit_run(slot.marks, (here.begin - blocks[i].begin) >> shift_,
+                     (here.end - blocks[i].begin) >> shift_, [&](std::int64_t bit, std::int64_t bits) {
                        const std::int64_t begin = blocks[i].begin + (bit << shift_);
                        const std::int64_t stop = begin + (bits << shift_);
                        if (!part.empty() && begin - part.end <= gap_) {
