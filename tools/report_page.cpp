@@ -15,6 +15,7 @@
 #include "human.hpp"
 #include "page_parts.hpp"
 #include "report_formats.hpp"
+#include "report_stages.hpp"
 #include "template.hpp"
 
 namespace forebay::tools {
@@ -22,25 +23,6 @@ namespace {
 
 using nlohmann::json;
 using Pointer = json::json_pointer;
-
-struct StageWords {
-  const char* key;
-  const char* name;
-  int group;
-};
-constexpr std::array stages{
-    StageWords{"walk", "walking requests", 3},
-    StageWords{"pool", "keeping over calls", 3},
-    StageWords{"scatter", "into the window", 3},
-    StageWords{"node_wait", "waiting for the node", 1},
-    StageWords{"exchange", "between nodes", 2},
-    StageWords{"write", "file writes", 0},
-    StageWords{"read", "file reads", 0},
-    StageWords{"pick", "out of the window", 3},
-    StageWords{"agree", "agreement of all ranks", 1},
-};
-constexpr std::array groups{"file system", "waiting for other ranks", "exchange between nodes",
-                            "walking and copying pieces"};
 
 std::int64_t number(const json& file, const char* place) {
   return file.at(Pointer(place)).get<std::int64_t>();

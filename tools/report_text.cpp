@@ -1,12 +1,17 @@
 // forebay report: a report as text.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "human.hpp"
 #include "report_formats.hpp"
+#include "report_stages.hpp"
 
 namespace forebay::tools {
 namespace {
@@ -57,6 +62,25 @@ void print_times(const json& seconds) {
   line("  mean", mean);
 }
 
+/// What Forebay's time went to, the largest part first.
+std::string shares_of(const json& seconds) {
+  std::array<std::pair<double, const char*>, groups.size()> shares{};
+  double all = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) shares[g].second = groups[g];
+  for (const StageWords& stage : stages) {
+    const double mean = seconds.at(stage.key).at("mean").get<double>();
+    shares[static_cast<std::size_t>(stage.group)].first += mean;
+    all += mean;
+  }
+  std::ranges::sort(shares, std::greater<>());
+  std::string text;
+  for (const auto& [share, name] : shares) {
+    if (all > 0 && share >= 0.005 * all)
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", name, 100 * share / all);
+  }
+  return text.empty() ? "nothing measured" : text;
+}
+
 /// What the library wrote of its own accord, and what was left to its own driver.
 void print_others(const json& file) {
   const json& own = file.at("library_writes");
@@ -87,6 +111,15 @@ void print_others(const json& file) {
 }
 
 /// Reports of earlier versions do not say.
+std::string owners_at_work(const json& coalesced) {
+  const auto rounds = static_cast<double>(number(coalesced.at("rounds")));
+  const std::int64_t owned = coalesced.value("owner_rounds", std::int64_t{0});
+  const std::int64_t wide = coalesced.value("wide_rounds", std::int64_t{0});
+  if (owned == 0 || rounds == 0) return "";
+  return fmt::format("; {:.1f} owners wrote in a round{}", static_cast<double>(owned) / rounds,
+                     wide > 0 ? fmt::format(", {} wide", human_count(wide)) : "");
+}
+
 std::string on_file_system(const json& file) {
   const std::string name = file.value("file_system", "");
   if (name.empty()) return "";
@@ -160,16 +193,17 @@ void print_file(const json& file) {
   }
   if (number(coalesced.at("runs")) > 0) {
     line("coalesced",
-         fmt::format("{} of {} in {}, on average {}", counted(number(coalesced.at("runs")), "run", "runs"),
+         fmt::format("{} of {} in {}, on average {}{}", counted(number(coalesced.at("runs")), "run", "runs"),
                      human_bytes(number(coalesced.at("bytes"))),
                      counted(number(coalesced.at("rounds")), "round", "rounds"),
-                     human_bytes(number(coalesced.at("average_run_bytes")))));
+                     human_bytes(number(coalesced.at("average_run_bytes"))), owners_at_work(coalesced)));
   }
   line("between nodes", number(between.at("messages")) == 0
                             ? "nothing"
-                            : fmt::format("{} of {}, {} of them one-sided puts",
+                            : fmt::format("{} of {}, {} of headers; {} of them one-sided puts",
                                           counted(number(between.at("messages")), "message", "messages"),
                                           human_bytes(number(between.at("bytes"))),
+                                          human_bytes(between.value("header_bytes", std::int64_t{0})),
                                           human_count(number(between.at("one_sided_puts")))));
   line("file writes",
        fmt::format("{} of {}, on average {}; {} aligned, {} not",
@@ -194,6 +228,7 @@ void print_file(const json& file) {
                                    human_bytes(number(reads.at("bytes")))));
   }
   print_times(file.at("seconds"));
+  line("limited by", shares_of(file.at("seconds")));
   line("memory", fmt::format("windows {}, kept {}; peak of the processes {} in all, {} the largest",
                              human_bytes(number(memory.at("windows_bytes"))),
                              human_bytes(number(memory.at("segments_bytes"))),
