@@ -61,7 +61,8 @@ Status FileContext::write_now(std::span<const Put> puts) {
 // In this machine's own page cache a call costs less than a second copy of so many bytes.
 std::int64_t FileContext::long_run() const {
   constexpr std::int64_t on_local = 16 << 10;
-  return file.local() ? std::min(settings.bypass_bytes, on_local) : settings.bypass_bytes;
+  if (file.local()) return std::min(settings.bypass_bytes, on_local);
+  return cheaper_alone > 0 ? std::min(settings.bypass_bytes, cheaper_alone) : settings.bypass_bytes;
 }
 
 NodeWindow* FileContext::gate() const {

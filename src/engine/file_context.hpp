@@ -51,6 +51,8 @@ struct FileContext {
   Guess guess;
   OwnPartsGuess own_parts;
   std::int64_t direct_runs = 0;  ///< written without a window, by all ranks together
+  std::int64_t cheaper_alone =
+      0;  ///< runs so long are cheaper to write than to send, which all know; 0: none
   Status deferred;
   bool readable = true;
   std::optional<OpenAgain> again;
@@ -87,6 +89,8 @@ struct FileContext {
   Status prepare_window(const Memory& memory);
   Status do_without_shared_memory(Status why);
   Status move_to_window(Window*& out);
+  /// Collective: finds out from which length on a rank rather writes a run itself than sends it to its owner.
+  void compare_link();
   void take(Seat next);
   SetWish wish() const;
 

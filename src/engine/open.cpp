@@ -65,6 +65,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
   if (writable || memory.capacity >= s.layout.round_bytes()) status = s.prepare_window(memory);
+  if (status.ok() && writable) s.compare_link();
   // A failure so far is one on all ranks.
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);

@@ -19,6 +19,9 @@ class Rail {
 
   virtual ~Rail() = default;
 
+  /// Bytes a second that cross to the next node while all nodes send; 0: nobody has measured.
+  virtual double rate() const { return 0; }
+
   /// Tells the peers how many bytes they will get (`send_bytes`, an entry a node), and finds the least of all
   /// nodes' `next`.
   virtual Status agree(std::span<const std::int64_t> send_bytes, std::int64_t next, std::int64_t& least) = 0;

@@ -52,6 +52,8 @@ class MpiRail final : public Rail {
   MpiRail(const MpiRail&) = delete;
   MpiRail& operator=(const MpiRail&) = delete;
 
+  double rate() const override { return rate_; }
+  void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
   bool has_inbox() const { return static_cast<bool>(window_); }
   void use_puts(bool puts) { puts_ = puts && has_inbox(); }
 
@@ -336,6 +338,7 @@ class MpiRail final : public Rail {
   int nodes_;
   int node_;
   bool puts_ = false;
+  double rate_ = 0;
   unsigned posts_ = 0;
   mpi::Win window_;
   int key_ = MPI_KEYVAL_INVALID;
@@ -345,10 +348,13 @@ class MpiRail final : public Rail {
   std::vector<std::size_t> packed_at_;
 };
 
+constexpr std::int64_t kMeasuredBytes = 256 << 10;
+constexpr int kMeasuredRounds = 3;
+
 // Seconds for a few rounds of a typical message to the next node, the slowest node's.
 double measure(MpiRail& rail, MPI_Comm comm) {
-  constexpr std::int64_t bytes = 256 << 10;
-  constexpr int rounds = 3;
+  constexpr std::int64_t bytes = kMeasuredBytes;
+  constexpr int rounds = kMeasuredRounds;
   const int nodes = mpi::size(comm);
   const int node = mpi::rank(comm);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(nodes), 0);
@@ -377,7 +383,9 @@ std::unique_ptr<Rail> make_mpi_rail(MPI_Comm comm, forebay::Link wanted, forebay
     rail->use_puts(false);
     const double messages = measure(*rail, comm);
     rail->use_puts(true);
-    puts = measure(*rail, comm) < messages;
+    const double by_puts = measure(*rail, comm);
+    puts = by_puts < messages;
+    rail->set_rate(kMeasuredRounds * static_cast<double>(kMeasuredBytes) / std::min(by_puts, messages));
   }
   rail->use_puts(puts);
   used = puts && rail->has_inbox() ? Link::put : Link::message;

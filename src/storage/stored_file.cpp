@@ -349,6 +349,7 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   } else {
     storage_ = make_posix_storage(descriptor_, request_.path);
     if (waits_) storage_ = std::make_unique<Waiting>(std::move(storage_), [this] { return open_waiting(); });
+    on_one_machine_ = local;
     local_ = nodes == 1 && local;
   }
   marked_ = settings.fill_holes != FillHoles::enable;

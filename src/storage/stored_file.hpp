@@ -80,6 +80,8 @@ class StoredFile {
   const std::string& no_descriptor() const { return no_descriptor_; }
   /// The file is in this machine's own page cache, and storage goes there without detours.
   bool local() const { return local_; }
+  /// The same whatever MPI calls nodes: containers of one machine, and network namespaces, may be several.
+  bool on_one_machine() const { return on_one_machine_; }
   /// What no rank puts may be read and written again with what lies around it, as long as mark() says that
   /// no other file object writes the file.
   bool fills_holes() const { return fills_holes_; }
@@ -140,6 +142,7 @@ class StoredFile {
   bool waits_ = false;   // descriptor_ only names the file so far
   bool posix_ = false;
   bool local_ = false;
+  bool on_one_machine_ = false;
   bool fills_holes_ = false;
   bool shows_ = false;  // rank 0: what is said to others outside of this object
   bool marked_ = true;
