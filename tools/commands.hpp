@@ -1,6 +1,7 @@
 // The subcommands of `forebay`; each returns the exit status.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,20 @@ struct TryOptions {
 
 /// Runs the program stock and under Forebay in turn, and compares.
 int try_program(const TryOptions& options);
+
+struct PlanOptions {
+  int nodes = 0;
+  int ranks_per_node = 0;
+  std::string bytes;        ///< a rank
+  std::int64_t pieces = 0;  ///< a rank
+  std::int64_t stripe_count = 0;
+  // As the hints of that name; "": the default.
+  std::string stripe, aggregators_per_node, memory_bytes, rounds;
+  std::string json;  ///< a file to write instead; "-": stdout
+};
+
+/// Prints what a collective write would do on a machine.
+int print_plan(const PlanOptions& options);
 
 struct HintsOptions {
   bool markdown = false;

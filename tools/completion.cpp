@@ -34,10 +34,10 @@ struct Command {
   std::vector<std::string> positional_words;
 };
 
-std::vector<std::string> modes() {
+std::vector<std::string> words_of_hint(std::string_view name) {
   std::vector<std::string> words;
   for (const HintSpec& hint : hint_table()) {
-    if (std::string_view(hint.name) != "forebay_mode") continue;
+    if (hint.name != name) continue;
     std::string_view text = hint.values;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(" | "), text.size());
@@ -62,9 +62,11 @@ void take_type(const std::string& type, Value& value, std::vector<std::string>& 
   else if (has("FILE") || has("PATH") || has("GLOB") || has("OUT") || has("CONFIG") || has("A B"))
     value = Value::file;
   else if (has("MODE"))
-    value = Value::words, words = modes();
+    value = Value::words, words = words_of_hint("forebay_mode");
   else if (has("HINTS"))
     value = Value::words, words = hints();
+  else if (has("KIND"))
+    value = Value::words, words = words_of_hint("forebay_rounds");
   else if (has("SHELL"))
     value = Value::words, words = {"bash", "zsh", "fish"};
   else

@@ -193,6 +193,45 @@ int parse_and_run(int argc, char** argv) {
       "for a wrong "
       "option; 130 after Ctrl-C, which leaves nothing.");
 
+  PlanOptions plan_options;
+  CLI::App* plan_command =
+      app.add_subcommand("plan", "tell what a collective write would do on a machine of that size");
+  plan_command->add_option("--nodes", plan_options.nodes, "nodes")->required()->type_name("N");
+  plan_command->add_option("--ranks-per-node", plan_options.ranks_per_node, "ranks on each node")
+      ->required()
+      ->type_name("Q");
+  plan_command
+      ->add_option("--bytes", plan_options.bytes, "what each rank puts, with k, m, g or t (powers of 1024)")
+      ->required()
+      ->type_name("B");
+  plan_command->add_option("--pieces", plan_options.pieces, "in how many pieces, all of one size")
+      ->required()
+      ->type_name("P");
+  plan_command
+      ->add_option("--stripe", plan_options.stripe, "the file's stripe (default: 512k); forebay_stripe_bytes")
+      ->type_name("S");
+  plan_command
+      ->add_option("--stripe-count", plan_options.stripe_count,
+                   "storage targets that have the file's stripes by turns (default: not known)")
+      ->type_name("T");
+  plan_command
+      ->add_option("--aggregators-per-node", plan_options.aggregators_per_node,
+                   "owners on each node; forebay_aggregators_per_node")
+      ->type_name("A");
+  plan_command
+      ->add_option("--memory-bytes", plan_options.memory_bytes,
+                   "the bound for each rank (default: 16m); forebay_memory_bytes")
+      ->type_name("M");
+  plan_command
+      ->add_option("--rounds", plan_options.rounds, "automatic (the default), window or wide; forebay_rounds")
+      ->type_name("KIND");
+  plan_command
+      ->add_option("--json", plan_options.json, "write JSON to FILE instead, or to stdout where FILE is -")
+      ->type_name("FILE");
+  plan_command->footer(
+      "The ranks' pieces interleave and fill the file. Other hints come from FOREBAY_HINTS.\n"
+      "Exit status: 0; 1 where FILE cannot be written; 2 where there is no such machine or write.");
+
   HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
   hints_command->add_flag("--markdown", hints_options.markdown, "as a page of documentation");
@@ -264,6 +303,7 @@ int parse_and_run(int argc, char** argv) {
       return give_up(exit_usage, "report needs a file; see forebay report --help");
     return print_report(report_options);
   }
+  if (*plan_command) return print_plan(plan_options);
   if (*completion_command) {
     const std::string script = completion_for(app, shell);
     if (script.empty()) return give_up(exit_usage, "completion knows bash, zsh and fish, not " + shell);

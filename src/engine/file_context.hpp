@@ -27,8 +27,6 @@
 
 namespace forebay {
 
-inline constexpr std::int64_t kDefaultStripe = 512 << 10;
-
 struct FileContext {
   FileOptions options;
   Settings settings;
@@ -75,8 +73,6 @@ struct FileContext {
     }
   };
   MemoryOffer offer_memory(Agreement& agreement) const;
-  std::int64_t wanted_round(const Striping& striping) const;
-  FileDomains fit(const Striping& striping, std::int64_t round, std::int64_t most) const;
   /// How the file is cut, and in which rounds it is written.
   void cut(const Striping& striping, const Memory& memory);
   /// Collective, by the file that has the window: the node's outbox for wide rounds; null where there are

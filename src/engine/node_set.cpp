@@ -100,14 +100,6 @@ Status NodeSet::make_outbox(const WideRounds& rounds) {
   return {};
 }
 
-std::int64_t NodeSet::most_round(std::int64_t bytes) const {
-  // Two buffers, and marks of a bit a byte, with their summaries, for each rank and buffer.
-  const std::int64_t ranks = topology_.local_ranks;
-  const auto rest = bytes - static_cast<std::int64_t>(NodeWindow::bytes_needed(topology_.local_ranks, 1) - 2);
-  return std::max<std::int64_t>(
-      0, static_cast<std::int64_t>(static_cast<double>(rest) / (2 + 0.26 * static_cast<double>(ranks))));
-}
-
 std::shared_ptr<SegmentMemory> NodeSet::take_spare(const SegmentWish& wish) {
   const std::size_t bytes =
       NodeSegments::bytes_needed(wish.segment_bytes, wish.count, topology_.local_ranks, wish.level1);

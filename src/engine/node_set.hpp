@@ -116,8 +116,6 @@ class NodeSet {
   /// Collective, where there is a window: an outbox for such rounds, in the place of another. Without memory,
   /// as make_window.
   Status make_outbox(const WideRounds& rounds);
-  /// The largest round for which a window fits `bytes` of a node's memory.
-  std::int64_t most_round(std::int64_t bytes) const;
 
   /// Whether a file of this set may have left such memory: as all ranks know alike.
   bool may_have_spare() const { return asked_; }

@@ -19,12 +19,6 @@
 
 namespace forebay {
 
-/// Before the message of each cell in a letter.
-struct CellHead {
-  std::uint32_t cell;
-  std::uint32_t bytes;
-};
-
 /// Calls f(cell, message) for the cells of a letter, as long as it returns true. False: it did not, or the
 /// letter is not well-formed.
 template <class F>

@@ -10,14 +10,12 @@
 #include "base/memory_account.hpp"
 #include "base/waiting.hpp"
 #include "engine/keep_by_node.hpp"
+#include "exchange/round_choice.hpp"
 #include "ranks/agreement.hpp"
 
 namespace forebay {
 namespace {
 
-constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
-// With smaller rounds than this, messages between ranks are better than a window that hardly fits /dev/shm.
-constexpr std::int64_t kLeastRoundInLittle = 64 << 10;
 constexpr std::int64_t kLeastPool = 32 << 10;
 constexpr long kPause = 1'000'000;  // nanoseconds
 
@@ -127,46 +125,29 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   // A window that is too small makes room for a larger one.
   Window* const there = alone ? nodes->window() : nullptr;
   const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
-  std::int64_t window =
-      std::min(settings.memory_bytes / 2 * ranks, memory_left_for_windows(settings) * ranks + replaced);
   const std::int64_t least =
       options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
-  bool little = false;
+  NodeBytes node{t.local_ranks, memory_left_for_windows(settings), replaced};
   if (ranks > 1) {
     const std::int64_t free = free_shared_memory();
-    little = free / 2 + replaced < window;
-    window = std::min(window, free / 2 + replaced);
+    node.free_shared = free;
     const std::int64_t most = free / (4 * (keeping_files() + 1)) / ranks;
     if (options.keeping == Keeping::by_node && share > most)
       share = most >= least ? most : free / ranks > 4 * least ? least : 0;
   }
-  const std::int64_t round = nodes->most_round(window);
-  return {agreement.minimum(little && round < kLeastRoundInLittle ? 0 : std::max<std::int64_t>(round, 1)),
-          agreement.minimum(share), agreement.minimum(nodes->capacity()), agreement.minimum(window / ranks),
+  const RoundMemory rounds = memory_for_rounds(settings, node);
+  return {agreement.minimum(rounds.round_that_fits), agreement.minimum(share),
+          agreement.minimum(nodes->capacity()), agreement.minimum(rounds.window),
           agreement.all(comm->rank() != 0 || alone)};
 }
 
-FileDomains FileContext::fit(const Striping& striping, std::int64_t round, std::int64_t most) const {
-  const OwnerSet owners = nodes->topology().owners();
-  most = std::min(most, kMostRound);
-  if (round > most) round = choose_round_bytes(striping.unit, owners.count(striping.factor), round, most);
-  return {striping, round, owners};
-}
-
 void FileContext::cut(const Striping& striping, const Memory& memory) {
-  layout = fit(striping, wanted_round(striping), memory.round_that_fits);
-  wide = {};
   const Topology& t = nodes->topology();
-  if (t.nodes == 1 || settings.rounds == Rounds::window || memory.round_that_fits == 0) return;
-  const bool all_at_work = layout.round_bytes() >= layout.owners() * layout.block_bytes();
-  if (settings.rounds == Rounds::automatic && all_at_work) return;
-  // Reads need a window, too: half of the memory for each.
-  wide = choose_wide_rounds(layout, t.aggregators, t.nodes, t.most_local_ranks,
-                            memory.window / 2 * t.most_local_ranks, [](const WideRounds& rounds, int ranks) {
-                              return static_cast<std::int64_t>(Outbox::bytes_needed(rounds, ranks));
-                            });
-  if (wide.possible()) layout = fit(striping, wanted_round(striping), memory.round_that_fits / 2);
+  RoundChoice choice = choose_rounds(settings, {t.owners(), t.most_local_ranks}, striping,
+                                     {memory.round_that_fits, memory.window});
+  layout = std::move(choice.layout);
+  wide = choice.wide;
 }
 
 // Nodes that are containers, or namespaces, of one machine: a write is a copy there, and costs less than the
@@ -187,8 +168,7 @@ void FileContext::compare_link() {
 }
 
 bool FileContext::takes_wide(Extent hull) const {
-  return wide.possible() && (settings.rounds == Rounds::wide ||
-                             layout.round_begin(hull.begin) + layout.round_bytes() < hull.end);
+  return forebay::takes_wide(settings, layout, wide, hull);
 }
 
 Outbox* FileContext::outbox(Window& window) {
@@ -235,13 +215,6 @@ Status FileContext::do_without_shared_memory(Status why) {
   share_to_keep = memory.share;
   cut(Striping(layout.striping()), memory);
   return prepare_window(memory);
-}
-
-std::int64_t FileContext::wanted_round(const Striping& striping) const {
-  const int owners = nodes->topology().owners().count(striping.factor);
-  const std::int64_t wanted =
-      settings.window_bytes > 0 ? settings.window_bytes : settings.aggregator_bytes * owners;
-  return choose_round_bytes(striping.unit, owners, wanted, kMostRound);
 }
 
 }  // namespace forebay

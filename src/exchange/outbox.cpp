@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
@@ -30,6 +31,13 @@ std::int64_t rows_in(const WideRounds& rounds) {
 }
 std::int64_t mark_words(const WideRounds& rounds) {
   return rounds.block / 64;
+}
+
+/// Whether a rank that has listed so much goes on to another cell: mostly there is little of one; where it
+/// does not fit, its rest comes in the next round.
+bool goes_on(const WideRounds& rounds, std::int64_t rows, std::int64_t entries, std::int64_t bytes) {
+  return rows < rows_in(rounds) && bytes <= rounds.listed / 4 * 3 &&
+         entries + static_cast<std::int64_t>(kBatch) <= entries_in(rounds);
 }
 
 void copy_piece(std::byte* to, const std::byte* from, std::uint32_t length) {
@@ -73,6 +81,17 @@ std::size_t Outbox::bytes_needed(const WideRounds& rounds, int ranks) {
   return places(rounds, ranks).end;
 }
 
+std::int64_t Outbox::cells_listed(const WideRounds& rounds, double bytes, double runs) {
+  const auto of = [](std::int64_t cells, double each) {
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(cells) * each));
+  };
+  std::int64_t cells = 1;
+  while (cells < rounds.cells() && goes_on(rounds, cells, of(cells, runs), of(cells, bytes)) &&
+         of(cells + 1, bytes) <= rounds.listed && of(cells + 1, runs) <= entries_in(rounds))
+    ++cells;
+  return cells;
+}
+
 Outbox::Outbox(void* memory, const WideRounds& rounds, int ranks, int rank)
     : rounds_(rounds), ranks_(ranks), rank_(rank) {
   const Places p = places(rounds, ranks);
@@ -109,9 +128,7 @@ bool Outbox::has_room() const {
   const std::int64_t count = rows();
   if (count == 0) return true;
   const Row& last = rows_of(rank_)[count - 1];
-  // Mostly there is little of a cell; where it does not fit, its rest comes in the next round.
-  return count < rows_in(rounds_) && last.bytes <= rounds_.listed / 4 * 3 &&
-         last.entries + static_cast<std::int64_t>(kBatch) <= entries_in(rounds_);
+  return goes_on(rounds_, count, last.entries, last.bytes);
 }
 
 std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source* source) {

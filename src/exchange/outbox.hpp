@@ -15,6 +15,12 @@
 
 namespace forebay {
 
+/// Before the message of each cell in a letter to another node.
+struct CellHead {
+  std::uint32_t cell;
+  std::uint32_t bytes;
+};
+
 /// One rank's (or thread's) view of the outbox.
 ///
 /// A round, with barriers of the node between its steps:
@@ -28,6 +34,9 @@ class Outbox {
  public:
   /// Bytes of memory for the ranks of a node.
   static std::size_t bytes_needed(const WideRounds& rounds, int ranks);
+  /// How many cells a rank gets through in one round where it puts `bytes` in `runs` runs into each, on the
+  /// average; at least one.
+  static std::int64_t cells_listed(const WideRounds& rounds, double bytes, double runs);
   /// Lays the outbox over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the
   /// view.
   Outbox(void* memory, const WideRounds& rounds, int ranks, int rank);

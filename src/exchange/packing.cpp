@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
@@ -132,6 +133,22 @@ PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int 
   }
   plan.header_bytes = static_cast<std::int64_t>(sizeof(Prefix)) + smallest;
   return plan;
+}
+
+// A number v takes at most 1 + log2(v) / 7 bytes, which is concave: gaps that are all alike take the most.
+std::int64_t most_header_bytes(std::int64_t runs, std::int64_t length, std::int64_t span,
+                               std::int64_t marks) {
+  if (runs == 0) return 0;
+  const std::int64_t data = std::max(runs, (runs - 2) * length + 2);
+  const double gap =
+      1 + static_cast<double>(std::max<std::int64_t>(0, span - data)) / static_cast<double>(runs);
+  const double gaps = static_cast<double>(runs) * (1 + std::log2(gap) / 7);
+  // The first run's length is told, the one after it may be another, and so may the last.
+  const std::int64_t lengths =
+      std::min<std::int64_t>(runs, 3) * (1 + number_bytes(static_cast<std::uint64_t>(length)));
+  const std::int64_t bitmap = (marks + 63) / 64 * 8;
+  return static_cast<std::int64_t>(sizeof(Prefix)) +
+         std::min(static_cast<std::int64_t>(std::ceil(gaps)) + lengths, bitmap);
 }
 
 std::int64_t header_bytes(std::span<const std::byte> message) {

@@ -28,6 +28,11 @@ struct PackPlan {
 PackPlan plan_message(std::span<const DomainPart> parts, std::int64_t base, int shift,
                       const std::uint64_t* merged);
 
+/// Of a message of `runs` runs, which do not touch and of which all but the first and the last, that the
+/// message may cut, have `length` granules: the most that its header takes. `span`: granules from the
+/// window's begin to the message's last; `marks`: granules of its parts, each rounded up to 64.
+std::int64_t most_header_bytes(std::int64_t runs, std::int64_t length, std::int64_t span, std::int64_t marks);
+
 /// Of a message: its bytes that are not data.
 std::int64_t header_bytes(std::span<const std::byte> message);
 

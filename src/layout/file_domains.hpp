@@ -10,6 +10,9 @@
 
 namespace forebay {
 
+/// Where nothing says another one.
+inline constexpr std::int64_t kDefaultStripe = 512 << 10;
+
 /// How the file is cut, by its file system or by hints.
 struct Striping {
   std::int64_t unit = 1;    ///< bytes of a stripe

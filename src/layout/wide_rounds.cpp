@@ -8,10 +8,9 @@ namespace {
 
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kMostCell = 256 << 10;  // one is merged in a core's second-level cache
-// An owner's part of a round: below the first a round's meetings show; a message below the second is latency.
-// More would make few rounds of a flush, of which no two overlap.
+// An owner's part of a round: below that a round's meetings show, or messages are latency. More would make
+// few rounds of a flush, of which no two overlap.
 constexpr std::int64_t kOwnersPart = 2 << 20;
-constexpr std::int64_t kMessage = 32 << 10;
 constexpr std::int64_t kMostOwnersPart = 512 << 20;  // a message is counted by an int
 
 /// The largest divisor of the stripe that is a multiple of a page and at most kMostCell; 0: there is none.
@@ -37,7 +36,8 @@ WideRounds choose_wide_rounds(const FileDomains& domains, int rails, int nodes, 
   if (cell == 0) return {};
   WideRounds chosen;
   const std::int64_t block = domains.block_bytes();
-  const std::int64_t wanted = std::clamp(std::max(kOwnersPart, kMessage * nodes), block, kMostOwnersPart);
+  const std::int64_t wanted =
+      std::clamp(std::max(kOwnersPart, kWorthyMessage * nodes), block, kMostOwnersPart);
   for (std::int64_t slots = 1; slots * block <= wanted; slots *= 2) {
     WideRounds rounds{rails, cell, block, slots, slots * block * domains.owners(), 0};
     // Twice a rank's share of what the node puts when every owner's part is full.

@@ -7,6 +7,9 @@
 
 namespace forebay {
 
+/// A smaller message between nodes is latency.
+inline constexpr std::int64_t kWorthyMessage = 32 << 10;
+
 /// A wide round's range is `slots` blocks of every owner. It is cut into cells, which are parts of a stripe:
 /// what a node puts of one is one message. How far a round gets in its range depends on what is put: a rank
 /// lists at most `listed` bytes.

@@ -25,6 +25,11 @@ std::vector<int> spread_out(int ranks, int aggregators) {
   return first;
 }
 
+int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks) {
+  if (wanted == 0 && owners > 0) wanted = (owners + nodes - 1) / nodes;
+  return std::clamp(wanted > 0 ? wanted : kDefaultAggregators, 1, least_ranks);
+}
+
 Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
                        int owners, bool one_node) {
   Topology t;
@@ -52,8 +57,7 @@ Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ran
     t.least_local_ranks = t.most_local_ranks = t.local_ranks;
   }
 
-  if (aggregators == 0 && owners > 0) aggregators = (owners + t.nodes - 1) / t.nodes;
-  t.aggregators = std::clamp(aggregators > 0 ? aggregators : kDefaultAggregators, 1, t.least_local_ranks);
+  t.aggregators = aggregators_of_node(aggregators, owners, t.nodes, t.least_local_ranks);
   const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
   const auto at = std::find(first.begin(), first.end(), t.local_rank);
   if (at != first.end()) t.rail = static_cast<int>(at - first.begin());

@@ -14,6 +14,10 @@ namespace forebay {
 /// over the node's sockets.
 std::vector<int> spread_out(int ranks, int aggregators);
 
+/// How many of them each node has. `wanted` > 0 is the wish, bounded by the smallest node's `least_ranks`; 0:
+/// as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
+int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks);
+
 /// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node
 /// sits on rail j, a communicator with one rank a node.
 struct Topology {
@@ -35,8 +39,7 @@ struct Topology {
 };
 
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
-/// subgroup method, and several nodes on one for tests). `aggregators` > 0 is the wish, bounded by the
-/// smallest node; 0: as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
+/// subgroup method, and several nodes on one for tests). `aggregators`, `owners`: as aggregators_of_node.
 /// `one_node`: all ranks know that they are on one; then this takes no message.
 Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
                        int owners = 0, bool one_node = false);

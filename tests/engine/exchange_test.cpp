@@ -144,6 +144,33 @@ TEST(Packing, HeadersOfScatteredPiecesAreSmall) {
   }
 }
 
+// The bound that is told beforehand: never too low, and not far from what scattered pieces take.
+TEST(Packing, HeadersAreAtMostWhatWasTold) {
+  std::mt19937_64 random(19);
+  std::int64_t taken = 0, told = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const auto length = static_cast<std::int64_t>(trial % 3 == 0 ? 1 : 1 + random() % 300);
+    const std::int64_t part = 64 * (1 + static_cast<std::int64_t>(random() % 2000));
+    const auto skipped = static_cast<std::int64_t>(random() % 10000);
+    const auto every = static_cast<std::int64_t>(1 + random() % 1000);
+    std::vector<std::uint64_t> merged(static_cast<std::size_t>((skipped + part) / 64 + 1), 0);
+    // The first may begin before the part, and the last end behind it.
+    for (std::int64_t at = skipped - static_cast<std::int64_t>(random() % static_cast<unsigned>(length));
+         at < skipped + part;
+         at += length + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * every))) {
+      for (std::int64_t i = std::max(at, skipped); i < std::min(at + length, skipped + part); ++i)
+        merged[static_cast<std::size_t>(i / 64)] |= std::uint64_t{1} << (i % 64);
+    }
+    const std::vector<DomainPart> parts{{skipped, skipped + part, {}}};
+    const PackPlan plan = plan_message(parts, 0, 0, merged.data());
+    const std::int64_t most = most_header_bytes(plan.runs, length, skipped + part, part);
+    ASSERT_LE(plan.header_bytes, most) << trial << ": " << plan.runs << " runs of " << length;
+    if (plan.header != Header::strided) taken += plan.header_bytes, told += most;
+  }
+  EXPECT_LT(told, 1.6 * static_cast<double>(taken));
+  EXPECT_EQ(most_header_bytes(0, 1, 100, 128), 0);
+}
+
 TEST(NodeWindow, MergeCountsTheUnionOfAllRanks) {
   std::mt19937 random(13);
   constexpr std::int64_t kRound = 65536;

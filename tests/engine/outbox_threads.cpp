@@ -313,6 +313,31 @@ TEST(OutboxThreads, AFailureReachesItsWholeNodeAndNobodyHangs) {
   run_case({2, 1, 1, 8192, 4096, 2, 8192, 0, 0}, Spread::blocks, 91);
 }
 
+TEST(WideRounds, ARankListsAsManyCellsAsWasTold) {
+  for (const std::int64_t listed : {8192, 65536, 1 << 20}) {
+    for (const int runs : {1, 5, 500}) {
+      for (const std::int64_t length : {1, 4, 16}) {
+        const WideRounds rounds{1, 8192, 1 << 20, 1, 64 << 20, listed};
+        std::vector<std::byte> memory(Outbox::bytes_needed(rounds, 1) + 4096);
+        auto* const at = reinterpret_cast<std::byte*>(
+            (reinterpret_cast<std::uintptr_t>(memory.data()) + 4095) / 4096 * 4096);
+        Outbox outbox(at, rounds, 1, 0);
+        std::int64_t cells = 0;
+        while (cells < rounds.cells() && outbox.has_room()) {
+          std::vector<forebay::Run> put;
+          for (int i = 0; i < runs; ++i)
+            put.push_back({cells * rounds.cell + i * rounds.cell / runs, 0, std::min(length, rounds.cell)});
+          if (outbox.list(cells, cells * rounds.cell, put, nullptr) < put.size()) break;
+          ++cells;
+        }
+        EXPECT_EQ(Outbox::cells_listed(rounds, static_cast<double>(runs * length), runs),
+                  std::max<std::int64_t>(cells, 1))
+            << listed << ' ' << runs << ' ' << length;
+      }
+    }
+  }
+}
+
 TEST(WideRounds, AsLargeAsMemoryAllows) {
   for (const std::int64_t stripe : {4096, 65536, 1 << 20, 3 << 20, 1'000'000, 1 << 26}) {
     for (const int nodes : {2, 30, 1000}) {

@@ -33,7 +33,8 @@ std::set<std::string> commands() {
 }
 
 TEST_F(Completion, NamesAllCommandsAndOptions) {
-  ASSERT_THAT(commands(), IsSupersetOf({"run", "try", "report", "doctor", "hints", "dropin", "completion"}));
+  ASSERT_THAT(commands(),
+              IsSupersetOf({"run", "try", "report", "doctor", "hints", "dropin", "plan", "completion"}));
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome outcome = forebay_command({"completion", shell});
     EXPECT_EQ(outcome.status, 0);
