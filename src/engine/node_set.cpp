@@ -1,6 +1,7 @@
 // Making what a set consists of.
 #include "engine/node_set.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -9,6 +10,10 @@
 
 namespace forebay {
 namespace {
+
+std::int64_t claim_of_outbox(const Topology& t, const WideRounds& rounds) {
+  return static_cast<std::int64_t>(Outbox::bytes_needed(rounds, t.local_ranks)) / t.local_ranks;
+}
 
 std::int64_t claim_of_window(const Topology& t, std::int64_t round_bytes) {
   return static_cast<std::int64_t>(NodeWindow::bytes_needed(t.local_ranks, round_bytes)) / t.local_ranks;
@@ -52,6 +57,12 @@ void NodeSet::plan_window(std::int64_t round_bytes) {
   if (claim > planned_.bytes()) planned_ = MemoryClaim(MemoryClaim::Kind::window, claim);
 }
 
+void NodeSet::plan_outbox(const WideRounds& rounds) {
+  const std::int64_t there = window_ ? window_->outbox.claim.bytes() : 0;
+  const std::int64_t more = claim_of_outbox(topology_, rounds) - there;
+  if (more > planned_outbox_.bytes()) planned_outbox_.resize(more);
+}
+
 Status NodeSet::make_window(std::int64_t round_bytes) {
   if (Status status = make_sync_points(); !status.ok()) return status;
   window_.reset();
@@ -86,7 +97,10 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
 
 Status NodeSet::make_outbox(const WideRounds& rounds) {
   auto& outbox = window_->outbox;
+  // Files whose rounds are larger may come again.
+  const std::int64_t most = planned_outbox_.bytes() + outbox.claim.bytes();
   outbox = {};
+  planned_outbox_.resize(most);
   const int ranks = topology_.local_ranks;
   const std::size_t bytes = Outbox::bytes_needed(rounds, ranks);
   NodeMemory memory;
@@ -96,7 +110,8 @@ Status NodeSet::make_outbox(const WideRounds& rounds) {
   indispensable(
       [&] { outbox.view = std::make_unique<Outbox>(memory.at, rounds, ranks, topology_.local_rank); });
   outbox.memory = std::move(memory);
-  outbox.claim = MemoryClaim(MemoryClaim::Kind::window, static_cast<std::int64_t>(bytes) / ranks);
+  outbox.claim = MemoryClaim(MemoryClaim::Kind::window, claim_of_outbox(topology_, rounds));
+  planned_outbox_.resize(std::max<std::int64_t>(0, most - outbox.claim.bytes()));
   return {};
 }
 
@@ -145,13 +160,14 @@ void NodeSet::give_back(std::shared_ptr<SegmentMemory> memory) {
   spare_->claim = MemoryClaim(MemoryClaim::Kind::window, spare_->claim.bytes());
 }
 
-std::int64_t NodeSet::claimed() const {
-  return planned_.bytes() + (window_ ? window_->claim.bytes() + window_->outbox.claim.bytes() : 0) +
-         (spare_ ? spare_->claim.bytes() : 0);
+std::int64_t NodeSet::claimed_for_windows() const {
+  return planned_.bytes() + planned_outbox_.bytes() +
+         (window_ ? window_->claim.bytes() + window_->outbox.claim.bytes() : 0);
 }
 
 void NodeSet::drop_memory() {
   planned_ = {};
+  planned_outbox_ = {};
   window_.reset();
   spare_.reset();
 }

@@ -110,6 +110,8 @@ class NodeSet {
   /// Claims what a window for such rounds will take, for the first flush that needs one; where there is a
   /// smaller one, its memory is free from now on.
   void plan_window(std::int64_t round_bytes);
+  /// After plan_window: claims what an outbox for such rounds will take, for the first flush that needs one.
+  void plan_outbox(const WideRounds& rounds);
   /// Collective: makes the window, and sync points where there are none. Code::no_shared_memory on every rank
   /// if any node has none.
   Status make_window(std::int64_t round_bytes);
@@ -125,7 +127,9 @@ class NodeSet {
   void give_back(std::shared_ptr<SegmentMemory> memory);
 
   /// What this process claims for it, beside what files keep.
-  std::int64_t claimed() const;
+  std::int64_t claimed() const { return claimed_for_windows() + (spare_ ? spare_->claim.bytes() : 0); }
+  /// Of that: the window and its outbox, those that are planned included.
+  std::int64_t claimed_for_windows() const;
   /// Gives memory back that no open file uses; whoever comes next makes it anew.
   void drop_memory();
 
@@ -140,7 +144,8 @@ class NodeSet {
   int count_of_sync_points_;
   std::unique_ptr<SyncPoints> sync_points_;
   std::unique_ptr<Window> window_;
-  MemoryClaim planned_;  // of a window that is not there yet
+  MemoryClaim planned_;         // of a window that is not there yet
+  MemoryClaim planned_outbox_;  // what the largest one that is planned takes beyond the one that is there
   std::shared_ptr<SegmentMemory> spare_;
   bool asked_ = false;  // for it
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;

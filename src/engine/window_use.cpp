@@ -125,10 +125,11 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   // A window that is too small makes room for a larger one.
   Window* const there = alone ? nodes->window() : nullptr;
   const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
+  const std::int64_t claimed = alone ? nodes->claimed_for_windows() : 0;
   const std::int64_t least =
       options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
-  NodeBytes node{t.local_ranks, memory_left_for_windows(settings), replaced};
+  NodeBytes node{t.local_ranks, memory_left_for_windows(settings) + claimed, replaced};
   if (ranks > 1) {
     const std::int64_t free = free_shared_memory();
     node.free_shared = free;
@@ -184,13 +185,19 @@ Outbox* FileContext::outbox(Window& window) {
 Status FileContext::prepare_window(const Memory& memory) {
   const std::int64_t round = layout.round_bytes();
   windowed = synced = memory.capacity >= round;
-  if (windowed) return {};
+  if (windowed) {
+    if (wide.possible()) nodes->plan_outbox(wide);
+    return {};
+  }
   Status status;
   if (memory.round_that_fits == 0) {
     status = {Code::no_shared_memory, "too little shared memory is free in /dev/shm"};
   } else {
     // Where others use this set's window, which is smaller, this file will move to another set.
-    if (memory.alone || memory.capacity == 0) nodes->plan_window(round);
+    if (memory.alone || memory.capacity == 0) {
+      nodes->plan_window(round);
+      if (wide.possible()) nodes->plan_outbox(wide);
+    }
     status = nodes->make_sync_points();
     synced = status.ok();
   }

@@ -39,7 +39,7 @@ FileDomains fit(const Striping& striping, const OwnerSet& owners, std::int64_t r
 
 RoundMemory memory_for_rounds(const Settings& settings, const NodeBytes& node) {
   const std::int64_t ranks = node.ranks;
-  std::int64_t window = std::min(settings.memory_bytes / 2 * ranks, node.left * ranks + node.replaced);
+  std::int64_t window = std::min(settings.memory_bytes / 2, node.left) * ranks;
   bool little = false;
   if (node.free_shared) {
     const std::int64_t most = *node.free_shared / 2 + node.replaced;

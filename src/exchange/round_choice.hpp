@@ -14,8 +14,8 @@ namespace forebay {
 /// What a node has for windows.
 struct NodeBytes {
   int ranks = 1;                              ///< on the node
-  std::int64_t left = 0;                      ///< bytes a rank that windows may still claim
-  std::int64_t replaced = 0;                  ///< bytes of a window that makes room for this one
+  std::int64_t left = 0;                      ///< bytes a rank that windows may claim
+  std::int64_t replaced = 0;                  ///< bytes of shared memory that make room for this window
   std::optional<std::int64_t> free_shared{};  ///< bytes; none where ranks share nothing
 };
 

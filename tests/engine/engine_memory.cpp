@@ -96,6 +96,40 @@ void communicators_come_and_go() {
   CHECK(mapped() <= std::max<std::int64_t>(after_few, bound_of_node(ranks) / 2));
 }
 
+// Files of many communicators, all open before any of them needs a window or an outbox.
+void wide_rounds_of_many_communicators() {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 4) return;  // two a node share memory
+  std::vector<MPI_Comm> comms(5);
+  std::vector<std::unique_ptr<CoreFile>> files;
+  for (std::size_t i = 0; i < comms.size(); ++i) {
+    // The same nodes, another order of their ranks: sets of their own.
+    const int pair = rank / 2 * 2;
+    const int key = (i & 1) != 0 ? pair + 1 - (rank - pair) : rank;
+    const int turned = (key + 2 * static_cast<int>(i / 2)) % ranks;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, turned, &comms[i]);
+    const std::string path = "wide" + std::to_string(i) + ".dat";
+    fresh(path.c_str());
+    files.push_back(open_file(comms[i], path,
+                              "forebay_ranks_per_node=2;forebay_rounds=wide;forebay_stripe_bytes=1m", nullptr,
+                              Keeping::nothing));
+    CHECK(files.back() != nullptr);
+    if (files.back() == nullptr) return;
+  }
+  for (auto& file : files) CHECK_OK(put_interleaved(*file, 0, 3'000'000, 4000, 1));
+  CHECK(rank != 0 || files.front()->counters().wide_rounds > 0);
+  CHECK(mapped() <= bound_of_node(2) / 2 + (1 << 19));  // the other half is for what files keep
+  for (std::size_t i = 0; i < comms.size(); ++i) {
+    CHECK(holds_interleaved(*files[i], 0, 3'000'000, 1));
+    CHECK_OK(files[i]->close());
+    files[i].reset();
+    fresh(("wide" + std::to_string(i) + ".dat").c_str());
+    MPI_Comm_free(&comms[i]);
+  }
+}
+
 // A process number that was in use before: names of those that were killed are still there.
 void stale_names() {
   std::vector<std::string> names;
@@ -135,6 +169,10 @@ int main(int argc, char** argv) {
   return run_parts(argc, argv, [&] {
     if (argc == 2 && std::string(argv[1]) == "--sixty-files") {
       part("sixty files", sixty_files);
+      return;
+    }
+    if (argc == 2 && std::string(argv[1]) == "--wide-rounds") {
+      part("wide rounds of many communicators", wide_rounds_of_many_communicators);
       return;
     }
     part("files at once", many_files);
