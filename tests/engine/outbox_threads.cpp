@@ -111,7 +111,7 @@ void run_case(const Case& c, Spread spread, unsigned seed) {
     for (const Puts& of_rank : puts.back()) {
       for (const auto& runs : of_rank) first = std::min(first, runs.empty() ? kNoOffset : runs[0].file);
     }
-    firsts.push_back(first);
+    firsts.push_back(first == kNoOffset ? 0 : first);  // where nobody has anything
   }
 
   const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
