@@ -34,7 +34,8 @@ namespace {
 constexpr WideRounds kRounds{1, 65536, 65536, 1, 65536, 65536};
 
 struct Memory {
-  Memory() : bytes(Outbox::bytes_needed(kRounds, 1)), at(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)) {
+  Memory()
+      : bytes(Outbox::bytes_needed(kRounds, 1)), at(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)) {
     std::memset(at, 0, bytes);
   }
   Memory(const Memory&) = delete;

@@ -336,5 +336,17 @@ TEST(WideRounds, AsLargeAsMemoryAllows) {
   }
 }
 
+// A message, which may be a whole block, is counted by an int, whatever memory there is.
+TEST(WideRounds, NoneForStripesThatNoMessageHolds) {
+  const auto needed = [](const WideRounds& r, int q) {
+    return static_cast<std::int64_t>(Outbox::bytes_needed(r, q));
+  };
+  for (const std::int64_t stripe : {std::int64_t{512} << 20, std::int64_t{1} << 30, std::int64_t{2} << 30}) {
+    const FileDomains domains({stripe}, stripe, {4, 1});
+    const WideRounds rounds = choose_wide_rounds(domains, 1, 4, 2, std::int64_t{1} << 50, needed);
+    EXPECT_EQ(rounds.possible(), stripe <= std::int64_t{512} << 20) << stripe;
+  }
+}
+
 }  // namespace
 }  // namespace forebay
