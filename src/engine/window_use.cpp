@@ -125,11 +125,13 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   // A window that is too small makes room for a larger one.
   Window* const there = alone ? nodes->window() : nullptr;
   const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
-  const std::int64_t claimed = alone ? nodes->claimed_for_windows() : 0;
+  // Who is not alone has what the others have by turns with them, or something of its own.
+  const std::int64_t claimed = nodes->claimed_for_windows(), left = memory_left_for_windows(settings);
+  const std::int64_t offered = alone ? left + claimed : std::max(left, claimed);
   const std::int64_t least =
       options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
-  NodeBytes node{t.local_ranks, memory_left_for_windows(settings) + claimed, replaced};
+  NodeBytes node{t.local_ranks, offered, replaced};
   if (ranks > 1) {
     const std::int64_t free = free_shared_memory();
     node.free_shared = free;

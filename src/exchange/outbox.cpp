@@ -105,6 +105,7 @@ Outbox::Outbox(void* memory, const WideRounds& rounds, int ranks, int rank)
   image_.resize(static_cast<std::size_t>(rounds.cell));
   marks_.resize(static_cast<std::size_t>(rounds.cell) / 64 + 1);
   next_rows_.resize(static_cast<std::size_t>(ranks));
+  rows_before_.resize(static_cast<std::size_t>(ranks));
 }
 
 Outbox::List& Outbox::list_of(int rank) const {
@@ -149,6 +150,8 @@ std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const 
   std::size_t done = 0;
   while (done < runs.size()) {
     const std::uint32_t from = row.bytes;
+    const std::uint32_t entries_before = row.entries;
+    const Entry last = entries_before > first_entry ? entries[entries_before - 1] : Entry{};
     std::size_t n = 0;
     while (done < runs.size() && n < moved.size()) {
       const Run& run = runs[done];
@@ -168,7 +171,15 @@ std::size_t Outbox::list(std::int64_t cell, std::int64_t begin, std::span<const 
       ++done;
     }
     if (n == 0) break;
-    if (source != nullptr) source->produce({moved.data(), n}, bytes + from, from);
+    if (source == nullptr) continue;
+    try {
+      source->produce({moved.data(), n}, bytes + from, from);
+    } catch (...) {  // what lies there are other bytes
+      row.bytes = from;
+      row.entries = entries_before;
+      if (entries_before > first_entry) entries[entries_before - 1] = last;
+      throw;
+    }
   }
   return done;
 }
@@ -319,13 +330,13 @@ bool Outbox::share_out(std::int64_t first, std::int64_t last, int shift) {
   for_each_cell_here(first, last, [&](std::int64_t cell) {
     const Message& message = messages_[cell];
     if (message.bytes == 0) return;
-    const std::vector<std::int64_t> rows = next_rows_;
+    std::ranges::copy(next_rows_, rows_before_.begin());  // others wait: no memory is taken
     for_each_listed(cell, [&](const Entry& entry, const std::byte*) { mark(entry, shift); });
     const std::span<const std::byte> answer(packed_ + message.answer_at,
                                             static_cast<std::size_t>(message.answer_bytes));
     well = unpack_answer(answer, {&whole, 1}, 0, shift, marks_.data(), image_.data()) && well;
     clear_cell(shift);
-    next_rows_ = rows;
+    std::ranges::copy(rows_before_, next_rows_.begin());
     for_each_listed(cell, [&](const Entry& entry, std::byte* bytes) {
       copy_piece(bytes, image_.data() + entry.begin, entry.length);
     });

@@ -50,7 +50,7 @@ class Outbox {
   bool has_room() const;
   /// Adds runs that lie in `cell`, whose first byte is file offset `begin`, which is not before the last cell
   /// listed, and returns how many of them fitted; at least one where nothing was listed. `source`: of their
-  /// bytes; null: they are to be read.
+  /// bytes; null: they are to be read. Throws what it throws, and leaves what it had produced before.
   std::size_t list(std::int64_t cell, std::int64_t begin, std::span<const Run> runs, Source* source);
   /// Where this node's ranks stop at the latest: some rank lists nothing from that cell on.
   void stop_before(std::int64_t cell);
@@ -160,7 +160,7 @@ class Outbox {
   // Of the cell that is being merged:
   std::vector<std::byte> image_;
   std::vector<std::uint64_t> marks_;
-  std::vector<std::int64_t> next_rows_;  // of each rank
+  std::vector<std::int64_t> next_rows_, rows_before_;  // of each rank
 };
 
 }  // namespace forebay

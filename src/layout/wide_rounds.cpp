@@ -33,9 +33,9 @@ int WideRounds::granule(int shift) const {
 WideRounds choose_wide_rounds(const FileDomains& domains, int rails, int nodes, int ranks, std::int64_t bytes,
                               std::int64_t (*bytes_needed)(const WideRounds&, int ranks)) {
   const std::int64_t cell = cell_of(domains.stripe_bytes());
-  if (cell == 0) return {};
-  WideRounds chosen;
   const std::int64_t block = domains.block_bytes();
+  if (cell == 0 || block > kMostOwnersPart) return {};
+  WideRounds chosen;
   const std::int64_t wanted =
       std::clamp(std::max(kOwnersPart, kWorthyMessage * nodes), block, kMostOwnersPart);
   for (std::int64_t slots = 1; slots * block <= wanted; slots *= 2) {

@@ -111,7 +111,7 @@ void run_case(const Case& c, Spread spread, unsigned seed) {
     for (const Puts& of_rank : puts.back()) {
       for (const auto& runs : of_rank) first = std::min(first, runs.empty() ? kNoOffset : runs[0].file);
     }
-    firsts.push_back(first);
+    firsts.push_back(first == kNoOffset ? 0 : first);  // where nobody has anything
   }
 
   const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
@@ -358,6 +358,18 @@ TEST(WideRounds, AsLargeAsMemoryAllows) {
         EXPECT_GE(rounds.listed, rounds.cell);
       }
     }
+  }
+}
+
+// A message, which may be a whole block, is counted by an int, whatever memory there is.
+TEST(WideRounds, NoneForStripesThatNoMessageHolds) {
+  const auto needed = [](const WideRounds& r, int q) {
+    return static_cast<std::int64_t>(Outbox::bytes_needed(r, q));
+  };
+  for (const std::int64_t stripe : {std::int64_t{512} << 20, std::int64_t{1} << 30, std::int64_t{2} << 30}) {
+    const FileDomains domains({stripe}, stripe, {4, 1});
+    const WideRounds rounds = choose_wide_rounds(domains, 1, 4, 2, std::int64_t{1} << 50, needed);
+    EXPECT_EQ(rounds.possible(), stripe <= std::int64_t{512} << 20) << stripe;
   }
 }
 
