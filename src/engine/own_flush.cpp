@@ -55,8 +55,8 @@ std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, Extent 
   return OwnPart{told.own, told.next};
 }
 
-// What several nodes have goes first, as ever. Nothing of a node's own part lies between two such stripes, so
-// that no block which is completed reaches over them.
+// What several nodes have goes first, as ever. Of several nodes there are several owners, whose parts end at
+// stripes: no block which one of them completes reaches into a node's own part.
 Status flush_own_parts(FileContext& file, Window& window, std::span<const Put> puts, const OwnPart& part,
                        int shift) {
   Status status;

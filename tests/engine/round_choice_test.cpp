@@ -92,12 +92,14 @@ TEST(RoundChoice, FollowsHintsWithinMemory) {
   EXPECT_LT(choose(settings, {2, 4, 2}, {MiB}).layout.round_bytes(), MiB);
 }
 
-TEST(RoundMemory, IsWhatIsLeftAndWhatIsReplaced) {
+TEST(RoundMemory, IsWhatIsLeftAndFitsSharedMemory) {
   const Settings settings;  // 16 MiB a rank, 8 of it for windows
   EXPECT_EQ(memory_for_rounds(settings, {4, 8 * MiB}).window, 8 * MiB);
   EXPECT_EQ(memory_for_rounds(settings, {4, 3 * MiB}).window, 3 * MiB);
-  EXPECT_EQ(memory_for_rounds(settings, {4, 3 * MiB, 4 * MiB}).window, 4 * MiB);
+  EXPECT_EQ(memory_for_rounds(settings, {4, 30 * MiB}).window, 8 * MiB);
+  // Half of what is free there, and what makes room.
   EXPECT_EQ(memory_for_rounds(settings, {4, 8 * MiB, 0, 16 * MiB}).window, 2 * MiB);
+  EXPECT_EQ(memory_for_rounds(settings, {4, 8 * MiB, 4 * MiB, 16 * MiB}).window, 3 * MiB);
   // Too little of /dev/shm is messages; too little of the bound is small rounds.
   EXPECT_EQ(memory_for_rounds(settings, {4, 8 * MiB, 0, 64 * KiB}).round_that_fits, 0);
   EXPECT_EQ(memory_for_rounds(settings, {4, 0, 0, 1024 * MiB}).round_that_fits, 1);
