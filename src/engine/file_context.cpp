@@ -36,12 +36,18 @@ void FileContext::barrier_for_mpi() {
   if (file.handle() != nullptr) barrier();
 }
 
-Flush FileContext::flush_over(Window& window, const FileDomains& domains) {
+Flush FileContext::flush_over(Window& window) {
+  Flush flush = flush_alone(window, layout);
   const Topology& t = nodes->topology();
-  Flush flush{*window.view, domains, *storage, counters, window.scratch, window.sequence};
   flush.rail = nodes->rail(settings.link);
   flush.node = t.node;
   flush.nodes = t.nodes;
+  return flush;
+}
+
+Flush FileContext::flush_alone(Window& window, const FileDomains& domains) {
+  const Topology& t = nodes->topology();
+  Flush flush{*window.view, domains, *storage, counters, window.scratch, window.sequence};
   flush.aggregator = t.rail;
   flush.writes_for = t.writes_for;
   flush.fill_holes = readable && file.fills_holes();

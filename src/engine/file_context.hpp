@@ -112,8 +112,10 @@ struct FileContext {
   void barrier_for_mpi();
   /// Null: by messages.
   NodeWindow* sync_point() const { return synced ? seat.sync_point() : nullptr; }
-  Flush flush_over(Window& window) { return flush_over(window, layout); }
-  Flush flush_over(Window& window, const FileDomains& domains);
+  /// Collective over aggregators, of which the first one makes their rail.
+  Flush flush_over(Window& window);
+  /// Of this node's ranks, as if there were no other node.
+  Flush flush_alone(Window& window, const FileDomains& domains);
   /// Independent: past everything.
   Status write_now(std::span<const Put> puts);
   /// Runs of a collective write that are at least so long gain nothing from a window; 0: there are none.

@@ -86,10 +86,7 @@ Status flush_own_parts(FileContext& file, Window& window, std::span<const Put> p
   // As if there were no other node.
   const FileDomains& layout = file.layout;
   const FileDomains alone(layout.striping(), layout.round_bytes(), {1, file.nodes->topology().aggregators});
-  Flush flush = file.flush_over(window, alone);
-  flush.rail = nullptr;
-  flush.node = 0;
-  flush.nodes = 1;
+  const Flush flush = file.flush_alone(window, alone);
   status.update(FlushRun(flush, inside).run(part.here.begin, shift));
   return status;
 }

@@ -139,6 +139,27 @@ void own_parts_of_nodes(const std::string& hints) {
   CHECK_OK(file->close());
 }
 
+// The first flush of a file, in which some nodes have a part of their own and others have not.
+void own_parts_of_some_nodes() {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat",
+                        "forebay_stripe_bytes=4k;forebay_window_bytes=16k;forebay_ranks_per_node=1");
+  // The last rank's bytes lie in a stripe of the one before.
+  const bool last = file->rank() + 1 == file->ranks();
+  const std::int64_t part = 40'000, length = last ? 100 : part;
+  const std::int64_t begin = file->rank() * part;
+  const std::vector<std::byte> data(static_cast<std::size_t>(length),
+                                    static_cast<std::byte>(file->rank() + 1));
+  RunListCursor cursor({{begin, 0, length}});
+  MemorySource source(data.data());
+  const Put put{&cursor, &source};
+  CHECK_OK(file->write_all({&put, 1}));
+  std::vector<std::byte> got(data.size());
+  CHECK_OK(file->read_at(begin, got.data(), length));
+  CHECK(got == data);
+  CHECK_OK(file->close());
+}
+
 // Small flushes in which ranks begin in different rounds, the same one, and different ones again: where a
 // flush begins is guessed from the last ones.
 void rounds_apart(const char* hints) {
@@ -534,6 +555,7 @@ int main(int argc, char** argv) {
         wide_rounds(one + "16m", false);
         rounds_apart("forebay_stripe_bytes=16k;forebay_ranks_per_node=2;forebay_rounds=wide");
       });
+      part("own parts of some nodes", own_parts_of_some_nodes);
       part("own parts of nodes", [] {
         for (const char* nodes : {"", ";forebay_ranks_per_node=1", ";forebay_ranks_per_node=3"}) {
           own_parts_of_nodes(std::string("forebay_stripe_bytes=16k;forebay_window_bytes=64k") + nodes);

@@ -440,8 +440,9 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
   for (const char* part :
        {"/scratch/history.nc", "6 on 2 nodes, 2 to 4 a node", "forebay_link=put",
         "stripes of 1 MiB, rounds of 4 MiB", "18 requests of 17.2 MiB: 1 500 000 pieces, on average 12 bytes",
-        "1 collective write,", "10 messages of 9.8 KiB, 0 bytes of headers; 8 of them one-sided puts", "4 writes of 2.0 MiB",
-        "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB", "aggregators     0, 4"}) {
+        "1 collective write,", "10 messages of 9.8 KiB, 0 bytes of headers; 8 of them one-sided puts",
+        "4 writes of 2.0 MiB", "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB",
+        "aggregators     0, 4"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
   FileReport second = left_to_stock("/scratch/\x1b[31mred.nc", "pnetcdf", "a \"reason\"\n", 6, 1 << 20, 0);
