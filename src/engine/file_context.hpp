@@ -86,7 +86,8 @@ struct FileContext {
   Status do_without_shared_memory(Status why);
   Status move_to_window(Window*& out);
   /// Collective: finds out from which length on a rank rather writes a run itself than sends it to its owner.
-  void compare_link();
+  /// `alone`: no other file uses the set, so that its rails may be made.
+  void compare_link(bool alone);
   void take(Seat next);
   SetWish wish() const;
 

@@ -58,6 +58,16 @@ class FlushRun::Writer {
   StripeWriter writer_;
 };
 
+Status outcome_of_node(const Flush& flush, Status mine) {
+  if (!mine.ok()) flush.window.set_failed(true);
+  const StageTimer timer(flush.counters, Stage::node_wait);
+  flush.window.barrier();
+  const int failed = flush.window.failed_rank();
+  if (failed >= 0 && mine.ok())
+    return {Code::peer, "rank " + std::to_string(failed) + " of this node could not write its part"};
+  return mine;
+}
+
 FlushRun::FlushRun(const Flush& flush, std::span<const Put> puts) : f_(flush) {
   attempt([&] {
     active_ = std::make_unique<ActiveSet>(puts);
@@ -181,17 +191,8 @@ bool FlushRun::step() {
     ++round_;
     return true;
   }
-  conclude();
+  status_ = outcome_of_node(f_, std::move(status_));
   return false;
-}
-
-void FlushRun::conclude() {
-  if (!status_.ok()) f_.window.set_failed(true);
-  const StageTimer timer(f_.counters, Stage::node_wait);
-  f_.window.barrier();
-  const int failed = f_.window.failed_rank();
-  if (failed >= 0 && status_.ok())
-    status_ = {Code::peer, "rank " + std::to_string(failed) + " of this node could not write its part"};
 }
 
 // The whole flush is in the window: its owners write, and everybody waits for them and for nobody else. Where

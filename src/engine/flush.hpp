@@ -45,6 +45,10 @@ struct Flush {
   const OpenMark* mark = nullptr;  ///< while this says so; null: always
 };
 
+/// Collective over the node, after the last write: `mine`, or Code::peer where another rank of the node has
+/// failed. Before the first round nobody has (NodeWindow::set_failed).
+Status outcome_of_node(const Flush& flush, Status mine);
+
 /// Moves all puts to the file, in rounds. Between two flushes over one window lies a barrier of all its
 /// ranks.
 ///
@@ -89,7 +93,6 @@ class FlushRun {
   void scatter(std::int64_t base, int parity);
   void prepare();
   void write_guessed();
-  void conclude();
   Status finish();
 
   class Writer;

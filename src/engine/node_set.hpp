@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -137,6 +138,10 @@ class NodeSet {
   /// first use; null on others and on one node.
   Rail* rail(forebay::Link wanted);
   forebay::Link link_used() const { return link_used_; }
+  /// Bytes a second that cross between nodes, of its slowest rail, as all ranks have agreed; 0: not known.
+  /// Any thread may ask.
+  std::int64_t link_rate() const { return link_rate_.load(std::memory_order_relaxed); }
+  void note_link_rate(std::int64_t rate) { link_rate_.store(rate, std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<const Communicator> comm_;
@@ -150,6 +155,7 @@ class NodeSet {
   bool asked_ = false;  // for it
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;
+  std::atomic<std::int64_t> link_rate_{0};
 };
 
 }  // namespace forebay

@@ -65,7 +65,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
     warn_once("forebay_storage=null: " + options.path + " will NOT hold what is written to it");
   // Who only reads may never need one.
   if (writable || memory.capacity >= s.layout.round_bytes()) status = s.prepare_window(memory);
-  if (status.ok() && writable) s.compare_link();
+  if (status.ok() && writable) s.compare_link(memory.alone);
   // A failure so far is one on all ranks.
   if (!status.ok()) {
     status = spread_failure(*s.comm, status);
@@ -104,8 +104,12 @@ void CoreFile::note_open() {
 Status FileContext::open_stored(const StoredFile::Request& request, std::int64_t led, Memory& memory,
                                 Status mine) {
   const Topology& t = nodes->topology();
-  file.open(*comm, request, settings, led);
-  mine.update(file.status());
+  try {
+    file.open(*comm, request, settings, led);
+    mine.update(file.status());
+  } catch (const std::bad_alloc&) {  // the others wait for what this rank says
+    mine.update(no_memory("to open "));
+  }
   // All ranks must agree, whatever they read from their file handle: in one message, since opening many small
   // files is nothing but messages. Of the striping rank 0 has the word.
   const auto striping_here = [&] {

@@ -148,6 +148,7 @@ void OutboxFetch::exchange(std::int64_t end) {
       written_letters(letters_),
       [&](int, std::span<const std::byte> letter) {
         return for_each_cell(letter, [&](std::int64_t cell, std::span<const std::byte> bytes) {
+          if (cell >= outbox_.rounds().cells()) return false;
           const auto place = outbox_.place_answer(cell, static_cast<std::int64_t>(bytes.size()));
           std::memcpy(place.data(), bytes.data(), bytes.size());
           return true;

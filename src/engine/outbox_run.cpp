@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "engine/indispensable.hpp"
@@ -87,8 +86,7 @@ Status OutboxRun::run(std::int64_t first, int shift) {
     f_.window.barrier();  // aggregators have the last round, which others may write
   }
   if (behind) write(arrived);
-  conclude();
-  return std::move(status_);
+  return outcome_of_node(f_, std::move(status_));
 }
 
 OutboxRun::Rounds::Course OutboxRun::list() {
@@ -159,15 +157,6 @@ void OutboxRun::write(const Arrived& round) {
   }
   writer_->done();
   if (f_.counters.writes > before) ++f_.counters.owner_rounds;
-}
-
-void OutboxRun::conclude() {
-  if (!status_.ok()) f_.window.set_failed(true);
-  const StageTimer timer(f_.counters, Stage::node_wait);
-  f_.window.barrier();
-  const int failed = f_.window.failed_rank();
-  if (failed >= 0 && status_.ok())
-    status_ = {Code::peer, "rank " + std::to_string(failed) + " of this node could not write its part"};
 }
 
 }  // namespace forebay

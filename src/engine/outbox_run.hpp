@@ -42,7 +42,6 @@ class OutboxRun {
   void exchange(std::int64_t end);
   bool put_in_slot(std::int64_t cell, std::span<const std::byte> message);
   void write(const Arrived& round);
-  void conclude();
 
   Flush f_;
   Outbox& outbox_;

@@ -55,8 +55,9 @@ std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, Extent 
   return OwnPart{told.own, told.next};
 }
 
-// What several nodes have goes first, as ever. Of several nodes there are several owners, whose parts end at
-// stripes: no block which one of them completes reaches into a node's own part.
+// What several nodes have goes first, as ever. No block which its owner completes reaches into a node's own
+// part: two nodes share one range, and where there are more there are several owners, whose parts end at
+// stripes.
 Status flush_own_parts(FileContext& file, Window& window, std::span<const Put> puts, const OwnPart& part,
                        int shift) {
   Status status;

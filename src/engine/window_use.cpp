@@ -125,13 +125,11 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   // A window that is too small makes room for a larger one.
   Window* const there = alone ? nodes->window() : nullptr;
   const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
-  // Who is not alone has what the others have by turns with them, or something of its own.
   const std::int64_t claimed = nodes->claimed_for_windows(), left = memory_left_for_windows(settings);
-  const std::int64_t offered = alone ? left + claimed : std::max(left, claimed);
   const std::int64_t least =
       options.keeping == Keeping::by_node ? KeepByNode::least_share(t.local_ranks) : kLeastPool;
   std::int64_t share = share_of_next_file(settings, least);
-  NodeBytes node{t.local_ranks, offered, replaced};
+  NodeBytes node{t.local_ranks, alone ? left + claimed : std::max(left, claimed), replaced};
   if (ranks > 1) {
     const std::int64_t free = free_shared_memory();
     node.free_shared = free;
@@ -139,7 +137,14 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
     if (options.keeping == Keeping::by_node && share > most)
       share = most >= least ? most : free / ranks > 4 * least ? least : 0;
   }
-  const RoundMemory rounds = memory_for_rounds(settings, node);
+  RoundMemory rounds = memory_for_rounds(settings, node);
+  if (const std::int64_t capacity = nodes->capacity(); !alone && capacity > 0) {
+    // It has what the others have, by turns with them. Larger rounds than theirs would take another set, and
+    // memory of their own.
+    node.left = left;
+    rounds.round_that_fits = std::min(rounds.round_that_fits,
+                                      std::max(memory_for_rounds(settings, node).round_that_fits, capacity));
+  }
   return {agreement.minimum(rounds.round_that_fits), agreement.minimum(share),
           agreement.minimum(nodes->capacity()), agreement.minimum(rounds.window),
           agreement.all(comm->rank() != 0 || alone)};
@@ -155,15 +160,19 @@ void FileContext::cut(const Striping& striping, const Memory& memory) {
 
 // Nodes that are containers, or namespaces, of one machine: a write is a copy there, and costs less than the
 // same bytes on a slow link between them. Elsewhere writes of many ranks to a stripe cost what nobody knows.
-void FileContext::compare_link() {
+void FileContext::compare_link(bool alone) {
   constexpr double seconds_a_write = 3e-6;  // twice what was measured on tmpfs and ext4
   constexpr std::int64_t least = 512, most = 16 << 10;
   const Topology& t = nodes->topology();
   if (t.nodes == 1 || settings.ranks_per_node > 0 || settings.bypass_bytes == 0 || !file.on_one_machine())
     return;
-  Rail* const rail = nodes->rail(settings.link);
-  const std::int64_t rate =
-      comm->minimum(rail != nullptr ? static_cast<std::int64_t>(rail->rate()) : kNoOffset);
+  std::int64_t rate = nodes->link_rate();
+  if (alone) {
+    Rail* const rail = nodes->rail(settings.link);
+    rate = rail != nullptr ? static_cast<std::int64_t>(rail->rate()) : kNoOffset;
+  }
+  rate = comm->minimum(rate);
+  if (alone) nodes->note_link_rate(rate);
   if (rate == 0) return;
   // Of n nodes' bytes (n - 1) / n cross.
   const double bytes = seconds_a_write * static_cast<double>(rate) * t.nodes / (t.nodes - 1);

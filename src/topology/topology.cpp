@@ -25,6 +25,15 @@ std::vector<int> spread_out(int ranks, int aggregators) {
   return first;
 }
 
+std::vector<int> writers_beside(int ranks, int aggregators) {
+  std::vector<int> writers = spread_out(ranks, aggregators);
+  for (std::size_t a = 0; a < writers.size(); ++a) {
+    const int end = a + 1 < writers.size() ? writers[a + 1] : ranks;
+    if (writers[a] + 1 < end) ++writers[a];
+  }
+  return writers;
+}
+
 int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks) {
   if (wanted == 0 && owners > 0) wanted = (owners + nodes - 1) / nodes;
   return std::clamp(wanted > 0 ? wanted : kDefaultAggregators, 1, least_ranks);
@@ -58,14 +67,12 @@ Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ran
   }
 
   t.aggregators = aggregators_of_node(aggregators, owners, t.nodes, t.least_local_ranks);
-  const std::vector<int> first = spread_out(t.local_ranks, t.aggregators);
-  const auto at = std::find(first.begin(), first.end(), t.local_rank);
-  if (at != first.end()) t.rail = static_cast<int>(at - first.begin());
-  for (int a = 0; a < t.aggregators; ++a) {
-    const int begin = first[static_cast<std::size_t>(a)];
-    const int end = a + 1 < t.aggregators ? first[static_cast<std::size_t>(a) + 1] : t.local_ranks;
-    if (t.local_rank == (end - begin > 1 ? begin + 1 : begin)) t.writes_for = a;
-  }
+  const auto place_among = [&](const std::vector<int>& chosen) {
+    const auto at = std::find(chosen.begin(), chosen.end(), t.local_rank);
+    return at != chosen.end() ? static_cast<int>(at - chosen.begin()) : -1;
+  };
+  t.rail = place_among(spread_out(t.local_ranks, t.aggregators));
+  t.writes_for = place_among(writers_beside(t.local_ranks, t.aggregators));
   if (t.nodes > 1) t.rail_comm = ranks->split(t.rail, t.node);
   return t;
 }

@@ -14,6 +14,10 @@ namespace forebay {
 /// over the node's sockets.
 std::vector<int> spread_out(int ranks, int aggregators);
 
+/// Who writes for the aggregators of these groups while they exchange: the neighbour of each, or, in a group
+/// of one, itself.
+std::vector<int> writers_beside(int ranks, int aggregators);
+
 /// How many of them each node has. `wanted` > 0 is the wish, bounded by the smallest node's `least_ranks`; 0:
 /// as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
 int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks);
@@ -32,8 +36,7 @@ struct Topology {
   int most_local_ranks = 1;   ///< all ranks: the largest node
   int aggregators = 1;        ///< a node; all ranks
   int rail = -1;              ///< -1: not an aggregator
-  int writes_for = -1;        ///< the rail whose bytes this rank may write while its aggregator exchanges:
-                              ///< the aggregator's neighbour, or, in a group of one, itself; -1: none
+  int writes_for = -1;        ///< the rail for which this rank writes beside its aggregator; -1: none
 
   OwnerSet owners() const { return {nodes, aggregators}; }
 };

@@ -308,6 +308,31 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
   CHECK_OK(file->close());
 }
 
+// Hosts that are one machine: whoever puts a long run writes it, whatever its node; a file that is opened
+// while another one uses the same links learns of them as well.
+void long_runs_on_one_machine() {
+  fresh("long.dat");
+  fresh("longer.dat");
+  const auto open = [](const char* name) {
+    return open_file(MPI_COMM_WORLD, name, "forebay_ranks_per_node=0", nullptr, Keeping::nothing);
+  };
+  auto first = open("long.dat");
+  if (first->nodes() == 1) {
+    CHECK_OK(first->close());
+    return;
+  }
+  auto second = open("longer.dat");
+  for (CoreFile* file : {first.get(), second.get()}) {
+    CHECK_OK(put_interleaved(*file, 1000, 2'000'000, 20'000, 3));
+    CHECK(holds_interleaved(*file, 1000, 2'000'000, 3));
+    std::int64_t alone = file->counters().bypass_bytes;
+    MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(alone == 2'000'000);
+  }
+  CHECK_OK(second->close());
+  CHECK_OK(first->close());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -330,6 +355,7 @@ int main(int argc, char** argv) {
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);
     waits_for_who_fills_holes(nodes);
     while_writing_fails(nodes);
+    long_runs_on_one_machine();
   }
   for (int i = 0; i < count && failures == 0; ++i)
     random_steps(seed + static_cast<unsigned>(i), steps, nodes);

@@ -97,6 +97,37 @@ void communicators_come_and_go() {
 }
 
 // Files of many communicators, all open before any of them needs a window or an outbox.
+// Files that are open together on one communicator, of other rounds, by turns.
+void rounds_of_other_kinds() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 4) return;
+  std::vector<std::unique_ptr<CoreFile>> files;
+  const std::string nodes = "forebay_ranks_per_node=2;";
+  for (const char* rounds :
+       {"forebay_rounds=wide;forebay_stripe_bytes=1m", "forebay_rounds=window;forebay_window_bytes=200m",
+        "forebay_rounds=wide;forebay_stripe_bytes=256k", "forebay_rounds=window;cb_buffer_size=100m"}) {
+    const std::string path = "kind" + std::to_string(files.size()) + ".dat";
+    fresh(path.c_str());
+    files.push_back(open_file(MPI_COMM_WORLD, path, nodes + rounds, nullptr, Keeping::nothing));
+    CHECK(files.back() != nullptr);
+    if (files.back() == nullptr) return;
+    CHECK_OK(put_interleaved(*files.back(), 0, 3'000'000, 4000, 1));
+  }
+  for (unsigned turn = 2; turn < 5; ++turn) {
+    for (auto& file : files) {
+      CHECK_OK(put_interleaved(*file, 0, 3'000'000, 4000, turn));
+      CHECK(mapped() <= bound_of_node(2) / 2 + (1 << 19));
+    }
+  }
+  for (auto& file : files) {
+    CHECK(holds_interleaved(*file, 0, 3'000'000, 4));
+    CHECK_OK(file->close());
+    file.reset();
+  }
+  for (int i = 0; i < 4; ++i) fresh(("kind" + std::to_string(i) + ".dat").c_str());
+}
+
 void wide_rounds_of_many_communicators() {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -173,6 +204,7 @@ int main(int argc, char** argv) {
     }
     if (argc == 2 && std::string(argv[1]) == "--wide-rounds") {
       part("wide rounds of many communicators", wide_rounds_of_many_communicators);
+      part("rounds of other kinds, one set", rounds_of_other_kinds);
       return;
     }
     part("files at once", many_files);

@@ -91,37 +91,20 @@ std::vector<Puts> draw(std::mt19937& random, Spread spread, int total, int width
   return puts;
 }
 
-void run_case(const Case& c, Spread spread, unsigned seed) {
-  SCOPED_TRACE("seed " + std::to_string(seed) + ", spread " + std::to_string(static_cast<int>(spread)));
-  constexpr std::size_t kFlushes = 3;
+/// Runs `work` as every rank of the case, each with its part of a flush, its outbox, and what all meet at.
+template <class Work>
+void as_ranks(const Case& c, std::vector<std::byte>& file, unsigned seed, std::vector<Counters>& counters,
+              Work&& work) {
   const int total = c.nodes * c.ranks;
   const FileDomains domains = c.domains();
   const WideRounds rounds = c.rounds();
-  std::mt19937 random(seed);
-  std::vector<std::byte> data(200'000);
-  for (auto& byte : data) byte = static_cast<std::byte>(random());
-  std::vector<std::byte> file(kBytes + kFar + 4096, std::byte{0x11});
-  std::vector<std::byte> expected = file;
-  const int shift = static_cast<int>(random() % 4);
-  std::vector<std::vector<Puts>> puts;
-  std::vector<std::int64_t> firsts;
-  for (std::size_t flush = 0; flush < kFlushes; ++flush) {
-    puts.push_back(draw(random, spread, total, 1 << shift, data, expected));
-    std::int64_t first = kNoOffset;
-    for (const Puts& of_rank : puts.back()) {
-      for (const auto& runs : of_rank) first = std::min(first, runs.empty() ? kNoOffset : runs[0].file);
-    }
-    firsts.push_back(first == kNoOffset ? 0 : first);  // where nobody has anything
-  }
-
   const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
   const NodeMemories outboxes(c.nodes, Outbox::bytes_needed(rounds, c.ranks));
   std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
   for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
   const std::vector<int> aggregators = spread_out(c.ranks, c.aggregators);
+  const std::vector<int> writers = writers_beside(c.ranks, c.aggregators);
   std::barrier agreement(total);
-  std::vector<Status> outcome(static_cast<std::size_t>(total));
-  std::vector<Counters> counters(static_cast<std::size_t>(total));
   std::vector<std::thread> threads;
   for (int t = 0; t < total; ++t) {
     threads.emplace_back([&, t] {
@@ -140,31 +123,67 @@ void run_case(const Case& c, Spread spread, unsigned seed) {
       f.fill_holes = seed % 2 == 0;
       std::unique_ptr<ThreadRail> rail;
       for (int a = 0; a < c.aggregators; ++a) {
-        const int first = aggregators[static_cast<std::size_t>(a)];
-        const int end = a + 1 < c.aggregators ? aggregators[static_cast<std::size_t>(a) + 1] : c.ranks;
-        if (local == first) {
-          f.aggregator = a;
-          rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(a)], node);
-          f.rail = rail.get();
-        }
-        if (local == (end > first + 1 ? first + 1 : first)) f.writes_for = a;
+        const auto i = static_cast<std::size_t>(a);
+        if (local == writers[i]) f.writes_for = a;
+        if (local != aggregators[i]) continue;
+        f.aggregator = a;
+        rail = std::make_unique<ThreadRail>(*rails[i], node);
+        f.rail = rail.get();
       }
-      for (std::size_t flush = 0; flush < kFlushes; ++flush) {
-        std::vector<std::unique_ptr<RunListCursor>> cursors;
-        MemorySource source(data.data());
-        std::vector<Put> mine;
-        for (const auto& runs : puts[flush][me]) {
-          if (runs.empty()) continue;
-          cursors.push_back(std::make_unique<RunListCursor>(runs));
-          mine.push_back({cursors.back().get(), &source});
-        }
-        OutboxRun run(f, outbox, mine);
-        outcome[me].update(run.run(firsts[flush], shift));
-        agreement.arrive_and_wait();
-      }
+      work(me, f, outbox, agreement);
     });
   }
   for (auto& thread : threads) thread.join();
+}
+
+void run_case(const Case& c, Spread spread, unsigned seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", spread " + std::to_string(static_cast<int>(spread)));
+  constexpr std::size_t kFlushes = 3;
+  const int total = c.nodes * c.ranks;
+  std::mt19937 random(seed);
+  std::vector<std::byte> data(200'000);
+  for (auto& byte : data) byte = static_cast<std::byte>(random());
+  std::vector<std::byte> file(kBytes + kFar + 4096, std::byte{0x11});
+  std::vector<std::byte> expected = file;
+  const int shift = static_cast<int>(random() % 4);
+  std::vector<std::vector<Puts>> puts;
+  std::vector<std::int64_t> firsts;
+  for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+    puts.push_back(draw(random, spread, total, 1 << shift, data, expected));
+    std::int64_t first = kNoOffset;
+    for (const Puts& of_rank : puts.back()) {
+      for (const auto& runs : of_rank) first = std::min(first, runs.empty() ? kNoOffset : runs[0].file);
+    }
+    firsts.push_back(first == kNoOffset ? 0 : first);  // where nobody has anything
+  }
+
+  std::vector<Status> outcome(static_cast<std::size_t>(total));
+  std::vector<Counters> counters(static_cast<std::size_t>(total));
+  as_ranks(c, file, seed, counters, [&](std::size_t me, const Flush& f, Outbox& outbox, auto& agreement) {
+    for (std::size_t flush = 0; flush < kFlushes; ++flush) {
+      std::vector<std::unique_ptr<RunListCursor>> cursors;
+      MemorySource source(data.data());
+      std::vector<Put> mine;
+      for (const auto& runs : puts[flush][me]) {
+        if (runs.empty()) continue;
+        cursors.push_back(std::make_unique<RunListCursor>(runs));
+        mine.push_back({cursors.back().get(), &source});
+      }
+      OutboxRun run(f, outbox, mine);
+      outcome[me].update(run.run(firsts[flush], shift));
+      agreement.arrive_and_wait();
+      if (c.fail_node >= 0) continue;
+      // A read leaves nothing in the outbox that the next flush would write.
+      std::vector<std::byte> seen(static_cast<std::size_t>(kBytes));
+      RunListCursor all({{0, 0, kBytes}});
+      MemorySink sink(seen.data());
+      const Get get{&all, &sink};
+      outcome[me].update(OutboxFetch(f, outbox, {&get, 1}, 0).run({0, kBytes}, 0));
+      if (std::memcmp(seen.data(), file.data(), seen.size()) != 0)
+        outcome[me].update({Code::internal, "other bytes were read"});
+      agreement.arrive_and_wait();
+    }
+  });
 
   if (c.fail_node >= 0) {
     for (int t = 0; t < total; ++t)
@@ -189,8 +208,6 @@ void read_case(const Case& c, Spread spread, unsigned seed) {
                std::to_string(static_cast<int>(spread)));
   constexpr std::size_t kReads = 3;
   const int total = c.nodes * c.ranks;
-  const FileDomains domains = c.domains();
-  const WideRounds rounds = c.rounds();
   std::mt19937 random(seed);
   std::vector<std::byte> file(kBytes + kFar + 4096);
   for (auto& byte : file) byte = static_cast<std::byte>(random());
@@ -210,72 +227,44 @@ void read_case(const Case& c, Spread spread, unsigned seed) {
     }
   }
 
-  const NodeMemories windows(c.nodes, NodeWindow::bytes_needed(c.ranks, 0));
-  const NodeMemories outboxes(c.nodes, Outbox::bytes_needed(rounds, c.ranks));
-  std::vector<std::unique_ptr<ThreadRail::Shared>> rails;
-  for (int a = 0; a < c.aggregators; ++a) rails.push_back(std::make_unique<ThreadRail::Shared>(c.nodes));
-  const std::vector<int> aggregators = spread_out(c.ranks, c.aggregators);
-  std::barrier agreement(total);
   std::vector<std::string> wrong(static_cast<std::size_t>(total));
-  std::vector<std::thread> threads;
-  for (int t = 0; t < total; ++t) {
-    threads.emplace_back([&, t] {
-      const auto me = static_cast<std::size_t>(t);
-      const int node = t / c.ranks;
-      const int local = t % c.ranks;
-      NodeWindow window(windows.of(node), c.ranks, local, 0);
-      Outbox outbox(outboxes.of(node), rounds, c.ranks, local);
-      MemoryStorage storage(file, seed + static_cast<unsigned>(t), c.delay);
-      FlushScratch scratch;
-      Counters counters;
-      std::uint64_t sequence = 0;
-      Flush f{window, domains, storage, counters, scratch, sequence};
-      f.node = node;
-      f.nodes = c.nodes;
-      std::unique_ptr<ThreadRail> rail;
-      for (int a = 0; a < c.aggregators; ++a) {
-        if (local != aggregators[static_cast<std::size_t>(a)]) continue;
-        f.aggregator = a;
-        rail = std::make_unique<ThreadRail>(*rails[static_cast<std::size_t>(a)], node);
-        f.rail = rail.get();
+  std::vector<Counters> counters(static_cast<std::size_t>(total));
+  as_ranks(c, file, seed, counters, [&](std::size_t me, const Flush& f, Outbox& outbox, auto& agreement) {
+    for (std::size_t read = 0; read < kReads; ++read) {
+      std::vector<std::unique_ptr<RunListCursor>> cursors;
+      std::vector<std::unique_ptr<MemorySink>> sinks;
+      std::vector<std::vector<std::byte>> memory;
+      std::vector<Get> mine;
+      Extent hull{kNoOffset, 0};
+      for (const Puts& of_rank : gets[read]) {
+        for (const auto& runs : of_rank) {
+          for (const auto& run : runs)
+            hull = {std::min(hull.begin, run.file), std::max(hull.end, run.file + run.length)};
+        }
       }
-      for (std::size_t read = 0; read < kReads; ++read) {
-        std::vector<std::unique_ptr<RunListCursor>> cursors;
-        std::vector<std::unique_ptr<MemorySink>> sinks;
-        std::vector<std::vector<std::byte>> memory;
-        std::vector<Get> mine;
-        Extent hull{kNoOffset, 0};
-        for (const Puts& of_rank : gets[read]) {
-          for (const auto& runs : of_rank) {
-            for (const auto& run : runs)
-              hull = {std::min(hull.begin, run.file), std::max(hull.end, run.file + run.length)};
-          }
-        }
-        for (const auto& runs : gets[read][me]) {
-          if (runs.empty()) continue;
-          memory.emplace_back(static_cast<std::size_t>(runs.back().stream + runs.back().length));
-          cursors.push_back(std::make_unique<RunListCursor>(runs));
-          sinks.push_back(std::make_unique<MemorySink>(memory.back().data()));
-          mine.push_back({cursors.back().get(), sinks.back().get()});
-        }
-        const Status status =
-            OutboxFetch(f, outbox, mine, static_cast<std::int64_t>(seed % 3) * 1000).run(hull, shift);
-        if (!status.ok()) wrong[me] = status.message();
-        std::size_t get = 0;
-        for (const auto& runs : gets[read][me]) {
-          if (runs.empty()) continue;
-          for (const auto& run : runs) {
-            if (std::memcmp(memory[get].data() + run.stream, file.data() + run.file,
-                            static_cast<std::size_t>(run.length)) != 0)
-              wrong[me] = "read " + std::to_string(read) + ", bytes at " + std::to_string(run.file);
-          }
-          ++get;
-        }
-        agreement.arrive_and_wait();
+      for (const auto& runs : gets[read][me]) {
+        if (runs.empty()) continue;
+        memory.emplace_back(static_cast<std::size_t>(runs.back().stream + runs.back().length));
+        cursors.push_back(std::make_unique<RunListCursor>(runs));
+        sinks.push_back(std::make_unique<MemorySink>(memory.back().data()));
+        mine.push_back({cursors.back().get(), sinks.back().get()});
       }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+      const Status status =
+          OutboxFetch(f, outbox, mine, static_cast<std::int64_t>(seed % 3) * 1000).run(hull, shift);
+      if (!status.ok()) wrong[me] = status.message();
+      std::size_t get = 0;
+      for (const auto& runs : gets[read][me]) {
+        if (runs.empty()) continue;
+        for (const auto& run : runs) {
+          if (std::memcmp(memory[get].data() + run.stream, file.data() + run.file,
+                          static_cast<std::size_t>(run.length)) != 0)
+            wrong[me] = "read " + std::to_string(read) + ", bytes at " + std::to_string(run.file);
+        }
+        ++get;
+      }
+      agreement.arrive_and_wait();
+    }
+  });
   for (const std::string& what : wrong) EXPECT_EQ(what, "");
 }
 
@@ -336,6 +325,13 @@ TEST(WideRounds, ARankListsAsManyCellsAsWasTold) {
       }
     }
   }
+}
+
+TEST(WritersBeside, AreNeighboursWhereThereIsOne) {
+  EXPECT_EQ(writers_beside(1, 1), std::vector<int>{0});
+  EXPECT_EQ(writers_beside(2, 2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(writers_beside(3, 2), (std::vector<int>{1, 2}));
+  EXPECT_EQ(writers_beside(8, 2), (std::vector<int>{1, 5}));
 }
 
 TEST(WideRounds, AsLargeAsMemoryAllows) {
