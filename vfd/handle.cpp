@@ -6,7 +6,10 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "errors.hpp"
@@ -30,6 +33,39 @@ Status ready_to_open(const DriverFile& f, std::string& name) {
   return {};
 }
 
+// A name of the file that no other process opens it by, for as long as the open takes: Open MPI's I/O locks a
+// semaphore of the machine called like the file, without its folder. Ranks that open for themselves would
+// share it, and one killed in that moment leaves it locked: all later opens of a file so called would wait
+// for ever.
+class OwnName {
+ public:
+  explicit OwnName(const std::string& file) : name_(file) {
+    std::error_code error;
+    const std::string target = std::filesystem::absolute(file, error).string();
+    if (error) return;
+    const char* folder = std::getenv("TMPDIR");
+    folder_ = std::string(folder != nullptr && folder[0] == '/' ? folder : "/tmp") + "/forebay-XXXXXX";
+    if (::mkdtemp(folder_.data()) == nullptr) {
+      folder_.clear();
+      return;
+    }
+    const std::string link = folder_ + folder_.substr(folder_.rfind('/'));
+    if (::symlink(target.c_str(), link.c_str()) == 0) name_ = link;
+  }
+  ~OwnName() {
+    if (folder_.empty()) return;
+    ::unlink((folder_ + folder_.substr(folder_.rfind('/'))).c_str());
+    ::rmdir(folder_.c_str());
+  }
+  OwnName(const OwnName&) = delete;
+  OwnName& operator=(const OwnName&) = delete;
+
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_, folder_;
+};
+
 Status open_by_mpi(DriverFile& f, MPI_Comm comm, const std::string& name, mpi::File& out) {
   const int error =
       MPI_File_open(comm, name.c_str(), f.writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, f.info, out.address());
@@ -39,7 +75,9 @@ Status open_by_mpi(DriverFile& f, MPI_Comm comm, const std::string& name, mpi::F
 }
 
 // Where MPI was never initialized there is no MPI_COMM_SELF.
-Status open_alone(DriverFile& f, const std::string& name) {
+Status open_alone(DriverFile& f, const std::string& file) {
+  const OwnName own(file);
+  const std::string& name = own.name();
   if (mpi::world_works()) return open_by_mpi(f, MPI_COMM_SELF, name, f.handle_alone);
   MPI_Group all = MPI_GROUP_NULL, mine = MPI_GROUP_NULL;
   mpi::Comm self;

@@ -1,5 +1,9 @@
 // Metadata, communicators, re-opening, atomic mode: everything about files that is not a selection.
+#include <fcntl.h>
+#include <semaphore.h>
+
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "harness.hpp"
@@ -222,6 +226,30 @@ CASE(atomic_mode) {
   check_selected(other, all, collective(), 4);
   CHECK(H5Fset_mpi_atomicity(file, false) >= 0);
   write_selected(other, mine, collective(), 5);
+}
+
+CASE(file_handle_of_a_locked_name) {
+  // What a process leaves that is killed while Open MPI's I/O opens a file of this name.
+  const Id fapl = run.access();
+  const Id file = run.create(fapl);
+  const Id extent = space({28, 16});
+  const Id set = dataset(file, "data", H5T_NATIVE_INT, extent);
+  write_selected(set, rows_of(run, extent, run.rank), collective());
+  const std::string locked = "/OMPIO_" + run.path.substr(run.path.rfind('/') + 1);
+  sem_t* semaphore = run.rank == 0 ? sem_open(locked.c_str(), O_CREAT, 0600, 0) : SEM_FAILED;
+  MPI_Barrier(run.comm);
+  void* handle = nullptr;
+  CHECK(H5Fget_vfd_handle(file, fapl, &handle) >= 0 && handle != nullptr);
+  const haddr_t at = H5Dget_offset(set);
+  int value = -1;
+  CHECK(MPI_File_read_at(*static_cast<MPI_File*>(handle), static_cast<MPI_Offset>(at), &value, 1, MPI_INT,
+                         MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(value == value_of(0));
+  MPI_Barrier(run.comm);
+  if (semaphore != SEM_FAILED) {
+    sem_close(semaphore);
+    sem_unlink(locked.c_str());
+  }
 }
 
 CASE(file_handle) {

@@ -117,12 +117,19 @@ done
 verdicts='PASSED|FAILED|SKIP|[Tt]est(ing|s)|rror|ssert|[Aa]bort|finished|complete'
 
 run_one() { # PROGRAM RANKS MODE DIR
-  local program=$1 n=$2 mode=$3 dir=$4 under=() step
+  local program=$1 n=$2 mode=$3 dir=$4 under=() step status
   rm -rf "$dir" && mkdir -p "$dir/files"
   [ "$mode" = stock ] || under=("$forebay" run --mode "$mode" --stats "$dir/stats")
   for step in ${program//+/ }; do
-    (cd "$dir/files" && timeout -k 10 "${FOREBAY_OWN_TESTS_TIMEOUT:-900}" mpirun -n "$n" "${under[@]}" "$work/bin/$step" >>"$dir/raw" 2>&1 </dev/null)
-    echo $? >>"$dir/status"
+    for _ in 1 2; do
+      status=0
+      (cd "$dir/files" && timeout -k 10 "${FOREBAY_OWN_TESTS_TIMEOUT:-900}" mpirun -n "$n" "${under[@]}" "$work/bin/$step" >"$dir/raw.$step" 2>&1 </dev/null) || status=$?
+      # Open MPI's launcher ends so when it could not start the program, with no word of the program's.
+      if [ $status -ne 213 ] || grep -qaE "$verdicts" "$dir/raw.$step"; then break; fi
+      say "mpirun did not start $step ($mode): $(tail -n 3 "$dir/raw.$step" | xargs -0)"
+    done
+    cat "$dir/raw.$step" >>"$dir/raw"
+    echo $status >>"$dir/status"
   done
   grep -aE "$verdicts" "$dir/raw" | grep -av '^forebay' |
     sed -E 's/[0-9]+\.[0-9]+/N/g; s/0x[0-9a-f]+/P/g; s/\[[^]]*:[0-9]+\]/[host]/g; s/pid [0-9]+/pid/g; s/(Process name|PID|prterun|prte)[^ ]* .*//; s/ +/ /g' |
@@ -148,6 +155,10 @@ for program in "${programs[@]}"; do
       line+="; $mode ${said:-the same}, $((SECONDS - begin)) s"
     done
     echo "$line" | tee -a "$work/results"
+    [ -z "$differs" ] || for mode in $modes; do
+      ours=$work/runs/$program.$n.$mode
+      diff "$stock/verdicts" "$ours/verdicts" || tail -n 20 "$ours/raw"
+    done | head -n 60 >&2
     [ -z "$differs" ] && rm -rf "$work/runs/$program.$n".* || failed=1
   done
 done
