@@ -357,6 +357,26 @@ TEST(WideRounds, AsLargeAsMemoryAllows) {
   }
 }
 
+// Each rank has memory for a cell: with 128 on a node cells shrink before rounds become impossible.
+TEST(WideRounds, CellsShrinkWhereManyRanksHaveLittleMemory) {
+  const auto needed = [](const WideRounds& r, int q) {
+    return static_cast<std::int64_t>(Outbox::bytes_needed(r, q));
+  };
+  const std::int64_t stripe = 1 << 20;
+  const FileDomains domains({stripe}, stripe, {8, 2});
+  std::int64_t cell = 256 << 10;
+  for (const std::int64_t mebibytes : {256, 128, 64, 48}) {
+    const WideRounds rounds = choose_wide_rounds(domains, 2, 8, 128, mebibytes << 20, needed);
+    ASSERT_TRUE(rounds.possible()) << mebibytes;
+    EXPECT_LE(needed(rounds, 128), mebibytes << 20);
+    EXPECT_LE(rounds.cell, cell);
+    cell = rounds.cell;
+  }
+  EXPECT_LT(cell, 256 << 10);
+  EXPECT_GE(cell, kWorthyMessage);
+  EXPECT_FALSE(choose_wide_rounds(domains, 2, 8, 128, 8 << 20, needed).possible());
+}
+
 // A message, which may be a whole block, is counted by an int, whatever memory there is.
 TEST(WideRounds, NoneForStripesThatNoMessageHolds) {
   const auto needed = [](const WideRounds& r, int q) {
