@@ -47,6 +47,8 @@ def read_arguments():
     add("--json", type=Path, metavar="FILE", help="writes all results there, too")
     add("--tool", type=Path, default=TOOL, metavar="FILE", help="makes pseudo hosts (default: ../shared/tools/hosts beside the checkout)")
     add("--program", type=Path, help=argparse.SUPPRESS)
+    add("--forebay", help=argparse.SUPPRESS)
+    add("--tiny", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.shapes = options.shapes or (["2x4"] if options.quick else ["2x4", "4x4", "8x2"])
     options.rates = options.rates or (["1gbit"] if options.quick else ["200mbit", "1gbit", "unlimited"])
@@ -63,9 +65,10 @@ def run(options, shape, rate):
         machine = shape if rate == "unlimited" else f"{shape}@{rate}"
         command = ["bash", str(HERE.parent / "on_hosts.sh"), str(options.tool), machine, str(options.program),
                    "--rows", options.rows, "--peers", options.peers, "--reps", str(options.reps), "--json", str(results)]
-        for name in ("maps", "hints"):
+        for name in ("maps", "hints", "forebay"):
             if getattr(options, name):
                 command += [f"--{name}", getattr(options, name)]
+        command += ["--tiny"] if options.tiny else []
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             print(f"nodes: {machine} ended with {done.returncode}\n" + "\n".join(done.stdout.splitlines()[-30:]), file=sys.stderr)
