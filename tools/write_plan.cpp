@@ -232,13 +232,13 @@ std::string why_this_kind(const WriteQuestion& q, const WritePlan& p) {
   if (q.nodes == 1) return "one node: nothing goes between nodes";
   if (p.takes_wide) {
     if (q.settings.rounds == Rounds::wide) return "asked for";
+    if (all_at_work(p.layout)) return "with so many ranks on a node most of a window is marks";
     return fmt::format("a window takes {} of the file, less than a stripe for each of {}",
                        human_bytes(p.layout.round_bytes()), counted(p.layout.owners(), "owner", "owners"));
   }
   if (q.settings.rounds == Rounds::window) return "asked for";
   if (p.wide.possible()) return "one round of a window takes the whole write";
-  if (p.layout.round_bytes() >= p.layout.owners() * p.layout.block_bytes() &&
-      q.settings.rounds == Rounds::automatic)
+  if (all_at_work(p.layout) && q.settings.rounds == Rounds::automatic)
     return "a window takes a stripe for each owner";
   if (p.layout.stripe_bytes() % 4096 != 0) return "stripes are no multiple of 4096 bytes, so no wide rounds";
   return "the memory is too little for wide rounds";
@@ -259,7 +259,7 @@ Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
   RoundChoice choice = choose_rounds(s, {{q.nodes, p.aggregators}, q.ranks_per_node}, striping, memory);
   p.layout = std::move(choice.layout);
   p.wide = choice.wide;
-  p.takes_wide = takes_wide(s, p.layout, p.wide, {0, q.bytes()});
+  p.takes_wide = takes_wide(s, p.layout, p.wide, {0, q.bytes()}, Direction::write);
   Walk(q, p).run();
   p.window_bytes =
       static_cast<std::int64_t>(NodeWindow::bytes_needed(q.ranks_per_node, p.layout.round_bytes()));

@@ -99,7 +99,7 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
       const Extent hull{agreed[begin], agreed[end]};
       const std::int64_t gap = file.file.local() ? kGapOnLocal : kGap;
       const int shift = shift_of(agreed[alignment]);
-      Outbox* const outbox = file.takes_wide(hull) ? file.outbox(*use->get()) : nullptr;
+      Outbox* const outbox = file.takes_wide(hull, Direction::read) ? file.outbox(*use->get()) : nullptr;
       if (outbox != nullptr) {
         windowed = OutboxFetch(file.flush_over(*use->get()), *outbox, rest, gap).run(hull, shift);
       } else {

@@ -67,7 +67,7 @@ Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> p
 }
 
 Status flush_shared(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift) {
-  Outbox* const outbox = file.takes_wide(hull) ? file.outbox(window) : nullptr;
+  Outbox* const outbox = file.takes_wide(hull, Direction::write) ? file.outbox(window) : nullptr;
   if (outbox != nullptr) return OutboxRun(file.flush_over(window), *outbox, puts).run(hull.begin, shift);
   return FlushRun(file.flush_over(window), puts).run(hull.begin, shift);
 }

@@ -18,6 +18,7 @@
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
 #include "engine/timeline.hpp"
+#include "exchange/round_choice.hpp"
 #include "layout/file_domains.hpp"
 #include "ranks/agreement.hpp"
 #include "ranks/collective_call.hpp"
@@ -79,7 +80,7 @@ struct FileContext {
   /// none, and from then on also where no memory is left for them.
   Outbox* outbox(Window& window);
   /// Whether a transfer of what lies in `hull` takes wide rounds: not where one round of a window holds it.
-  bool takes_wide(Extent hull) const;
+  bool takes_wide(Extent hull, Direction direction) const;
   /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
   /// without shared memory it changes nodes and layout.
   Status prepare_window(const Memory& memory);

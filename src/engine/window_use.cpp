@@ -179,8 +179,8 @@ void FileContext::compare_link(bool alone) {
   cheaper_alone = std::clamp(static_cast<std::int64_t>(bytes), least, most);
 }
 
-bool FileContext::takes_wide(Extent hull) const {
-  return forebay::takes_wide(settings, layout, wide, hull);
+bool FileContext::takes_wide(Extent hull, Direction direction) const {
+  return forebay::takes_wide(settings, layout, wide, hull, direction);
 }
 
 Outbox* FileContext::outbox(Window& window) {

@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t kMostRound = std::int64_t{256} << 20;  // a message of a round is counted by an int
 // With smaller rounds than this, messages between ranks are better than a window that hardly fits /dev/shm.
 constexpr std::int64_t kLeastRoundInLittle = 64 << 10;
+// With so many ranks on a node most of a window is marks. Simulated writes take 8 to 20 % less time without.
+constexpr int kRanksOfMostlyMarks = 16;
 
 /// The largest round for which a window fits `bytes` of a node's memory; 0: none does.
 std::int64_t most_round(std::int64_t bytes, int ranks) {
@@ -57,8 +59,8 @@ RoundChoice choose_rounds(const Settings& settings, const RankCounts& ranks, con
   RoundChoice choice{fit(striping, owners, wanted, memory.round_that_fits)};
   const FileDomains& layout = choice.layout;
   if (owners.nodes == 1 || settings.rounds == Rounds::window || memory.round_that_fits == 0) return choice;
-  const bool all_at_work = layout.round_bytes() >= layout.owners() * layout.block_bytes();
-  if (settings.rounds == Rounds::automatic && all_at_work) return choice;
+  if (settings.rounds == Rounds::automatic && all_at_work(layout) && ranks.ranks_a_node < kRanksOfMostlyMarks)
+    return choice;
   // Reads need a window, too: half of the memory for each.
   choice.wide =
       choose_wide_rounds(layout, owners.rails, owners.nodes, ranks.ranks_a_node,
@@ -69,9 +71,16 @@ RoundChoice choose_rounds(const Settings& settings, const RankCounts& ranks, con
   return choice;
 }
 
-bool takes_wide(const Settings& settings, const FileDomains& layout, const WideRounds& wide, Extent hull) {
-  return wide.possible() && (settings.rounds == Rounds::wide ||
-                             layout.round_begin(hull.begin) + layout.round_bytes() < hull.end);
+bool all_at_work(const FileDomains& layout) {
+  return layout.round_bytes() >= layout.owners() * layout.block_bytes();
+}
+
+bool takes_wide(const Settings& settings, const FileDomains& layout, const WideRounds& wide, Extent hull,
+                Direction direction) {
+  if (!wide.possible()) return false;
+  if (settings.rounds == Rounds::wide) return true;
+  if (layout.round_begin(hull.begin) + layout.round_bytes() >= hull.end) return false;
+  return direction == Direction::write || !all_at_work(layout);
 }
 
 }  // namespace forebay

@@ -42,7 +42,15 @@ struct RoundChoice {
 RoundChoice choose_rounds(const Settings& settings, const RankCounts& ranks, const Striping& striping,
                           const RoundMemory& memory);
 
-/// Whether a transfer of what lies in `hull` takes wide rounds: not where one round of a window holds it.
-bool takes_wide(const Settings& settings, const FileDomains& layout, const WideRounds& wide, Extent hull);
+/// Whether a round of a window has a stripe for every owner.
+bool all_at_work(const FileDomains& layout);
+
+enum class Direction { write, read };
+
+/// Whether a transfer of what lies in `hull` takes wide rounds: not where one round of a window holds it. A
+/// read does not overlap its exchange with the file there, and takes them only where owners would be without
+/// work.
+bool takes_wide(const Settings& settings, const FileDomains& layout, const WideRounds& wide, Extent hull,
+                Direction direction);
 
 }  // namespace forebay

@@ -67,18 +67,35 @@ TEST(RoundChoice, IsWideWhereAWindowLeavesOwnersWithoutWork) {
   }
   EXPECT_TRUE(choose({}, {512, 8, 2}, striping).wide.possible());
   EXPECT_FALSE(choose({}, {2, 8, 2}, striping).wide.possible());
+  // With many ranks on a node most of a window is marks.
+  EXPECT_FALSE(choose({}, {2, 15, 2}, striping).wide.possible());
+  EXPECT_TRUE(choose({}, {2, 16, 2}, striping).wide.possible());
+  EXPECT_FALSE(choose({}, {1, 16, 2}, striping).wide.possible());
 }
 
 TEST(RoundChoice, TakesAWideRoundForWhatDoesNotFitAWindow) {
   Settings settings;
   const RoundChoice choice = choose(settings, {512, 8, 2}, {512 * KiB});
   const std::int64_t round = choice.layout.round_bytes();
-  EXPECT_FALSE(takes_wide(settings, choice.layout, choice.wide, {0, round}));
-  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {0, round + 1}));
-  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {round - 1, round + 1}));
-  EXPECT_FALSE(takes_wide(settings, choice.layout, {}, {0, 2 * round}));
+  EXPECT_FALSE(takes_wide(settings, choice.layout, choice.wide, {0, round}, Direction::write));
+  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {0, round + 1}, Direction::write));
+  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {round - 1, round + 1}, Direction::write));
+  EXPECT_FALSE(takes_wide(settings, choice.layout, {}, {0, 2 * round}, Direction::write));
   settings.rounds = Rounds::wide;
-  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {0, 1}));
+  EXPECT_TRUE(takes_wide(settings, choice.layout, choice.wide, {0, 1}, Direction::write));
+}
+
+TEST(RoundChoice, ReadsByWideRoundsOnlyWhereOwnersWouldHaveNoWork) {
+  const Settings settings;
+  const Extent large{0, 512 * MiB};
+  const RoundChoice few = choose(settings, {2, 32, 2}, {512 * KiB}),
+                    many = choose(settings, {512, 32, 2}, {512 * KiB});
+  ASSERT_TRUE(all_at_work(few.layout));
+  ASSERT_FALSE(all_at_work(many.layout));
+  EXPECT_TRUE(takes_wide(settings, few.layout, few.wide, large, Direction::write));
+  EXPECT_FALSE(takes_wide(settings, few.layout, few.wide, large, Direction::read));
+  EXPECT_TRUE(takes_wide(settings, many.layout, many.wide, large, Direction::write));
+  EXPECT_TRUE(takes_wide(settings, many.layout, many.wide, large, Direction::read));
 }
 
 TEST(RoundChoice, FollowsHintsWithinMemory) {
