@@ -99,8 +99,17 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
       const Extent hull{agreed[begin], agreed[end]};
       const std::int64_t gap = file.file.local() ? kGapOnLocal : kGap;
       const int shift = shift_of(agreed[alignment]);
-      Outbox* const outbox = file.takes_wide(hull, Direction::read) ? file.outbox(*use->get()) : nullptr;
-      if (outbox != nullptr) {
+      std::optional<OwnPart> part;
+      if (file.may_have_own_parts(hull)) {
+        const bool tries = file.own_reads.worth_it();
+        if (tries) part = find_own_parts(file, *use->get(), std::span<const Get>(rest));
+        file.own_reads.learn(tries, part.has_value());
+      }
+      Outbox* const outbox =
+          !part && file.takes_wide(hull, Direction::read) ? file.outbox(*use->get()) : nullptr;
+      if (part) {
+        windowed = fetch_own_parts(file, *use->get(), rest, gap, *part, shift);
+      } else if (outbox != nullptr) {
         windowed = OutboxFetch(file.flush_over(*use->get()), *outbox, rest, gap).run(hull, shift);
       } else {
         FetchRun run(file.flush_over(*use->get()), rest, gap);

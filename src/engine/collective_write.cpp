@@ -54,12 +54,10 @@ Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, s
 }
 
 Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift) {
-  const std::int64_t round = file.layout.round_bytes();
-  const bool rounds = file.layout.round_begin(hull.begin) + round < hull.end;
-  if (file.nodes->topology().nodes > 1 && file.settings.rounds == Rounds::automatic && rounds) {
+  if (file.may_have_own_parts(hull)) {
     const bool tries = file.own_parts.worth_it();
     std::optional<OwnPart> part;
-    if (tries) part = find_own_parts(file, window, Reach(file.layout, puts).hull);
+    if (tries) part = find_own_parts(file, window, puts);
     file.own_parts.learn(tries, part.has_value());
     if (part) return flush_own_parts(file, window, puts, *part, shift);
   }

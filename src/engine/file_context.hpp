@@ -48,7 +48,7 @@ struct FileContext {
   Bypass bypass;
   std::optional<Sieve::Bypassing> given_away;  ///< MPI-IO's handle, to the program
   Guess guess;
-  OwnPartsGuess own_parts;
+  OwnPartsGuess own_parts, own_reads;
   std::int64_t direct_runs = 0;  ///< written without a window, by all ranks together
   std::int64_t cheaper_alone =
       0;  ///< runs so long are cheaper to write than to send, which all know; 0: none
@@ -81,6 +81,9 @@ struct FileContext {
   Outbox* outbox(Window& window);
   /// Whether a transfer of what lies in `hull` takes wide rounds: not where one round of a window holds it.
   bool takes_wide(Extent hull, Direction direction) const;
+  /// Whether it might be worth asking what nodes have for themselves: of several, where not one round of a
+  /// window holds it all.
+  bool may_have_own_parts(Extent hull) const;
   /// Collective: what a window for layout's rounds needs, so that the first call which needs one can make it;
   /// without shared memory it changes nodes and layout.
   Status prepare_window(const Memory& memory);

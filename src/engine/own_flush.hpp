@@ -1,10 +1,11 @@
-// Flushes in which nodes put bytes into parts of the file of their own: each writes its part by itself, and
-// only what lies in stripes of several nodes crosses.
+// Collective writes and reads of nodes that have parts of the file of their own: each writes its parts by
+// itself, and only what lies in stripes of several nodes crosses; each reads what it wants.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/status.hpp"
 #include "layout/extent.hpp"
@@ -40,15 +41,22 @@ class OwnPartsGuess {
 
 /// What the nodes have found out.
 struct OwnPart {
-  Extent here;         ///< this node's: whole stripes; empty: none
-  std::int64_t first;  ///< the lowest offset that is in nobody's part; kNoOffset: there is none
+  std::vector<Extent> here;  ///< this node's: whole stripes, ascending and apart
+  std::int64_t first;        ///< before the first stripe that is in nobody's part; kNoOffset: there is none
+  Extent hull;               ///< of this node's requests
 };
 /// Collective, over several nodes, by the file that has the window: nothing on all ranks, or something on
 /// all.
-std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, Extent mine);
+std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, std::span<const Put> puts);
+std::optional<OwnPart> find_own_parts(FileContext& file, Window& window, std::span<const Get> gets);
 
 /// Collective: the flush of these puts; this node's outcome. As flush_in_rounds.
 Status flush_own_parts(FileContext& file, Window& window, std::span<const Put> puts, const OwnPart& part,
                        int shift);
+
+/// Collective: each node reads what it wants by itself, also of stripes that several want. This rank's
+/// outcome.
+Status fetch_own_parts(FileContext& file, Window& window, std::span<const Get> gets, std::int64_t gap,
+                       const OwnPart& part, int shift);
 
 }  // namespace forebay

@@ -222,6 +222,12 @@ Seat::Votes Seat::vote(Agreement& agreement) {
   return {agreement.all(may_go), agreement.all(!runtime_ && list.idle() < kMostIdle)};
 }
 
+void Seat::make_room(const Settings& settings) {
+  List& list = List::instance();
+  const std::lock_guard lock(list.mutex);
+  list.trim(settings.memory_bytes / 8);
+}
+
 void Seat::leave(bool goes, const Settings& settings, std::shared_ptr<SegmentMemory> spare) {
   List& list = List::instance();
   {

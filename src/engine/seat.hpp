@@ -53,6 +53,9 @@ class Seat {
   bool sole_user() const;
   void let_go();  ///< after holding
 
+  /// Before a set without a window gets one: others, which nobody uses, keep little of what windows may have.
+  static void make_room(const Settings& settings);
+
   /// The end of the seat, so that all ranks do the same: whether the set may go, which rank 0 says, and
   /// whether it may stay, where all ranks have a vote; and what comes of it. `spare` is for the next file.
   struct Votes {

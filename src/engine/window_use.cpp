@@ -122,6 +122,7 @@ FileContext::MemoryOffer FileContext::offer_memory(Agreement& agreement) const {
   const Topology& t = nodes->topology();
   const std::int64_t ranks = t.local_ranks;
   const bool alone = seat.sole_user();
+  if (nodes->capacity() == 0) Seat::make_room(settings);
   // A window that is too small makes room for a larger one.
   Window* const there = alone ? nodes->window() : nullptr;
   const std::int64_t replaced = there == nullptr ? 0 : there->bytes + there->outbox.claim.bytes() * ranks;
@@ -177,6 +178,11 @@ void FileContext::compare_link(bool alone) {
   // Of n nodes' bytes (n - 1) / n cross.
   const double bytes = seconds_a_write * static_cast<double>(rate) * t.nodes / (t.nodes - 1);
   cheaper_alone = std::clamp(static_cast<std::int64_t>(bytes), least, most);
+}
+
+bool FileContext::may_have_own_parts(Extent hull) const {
+  return nodes->topology().nodes > 1 && settings.rounds == Rounds::automatic &&
+         layout.round_begin(hull.begin) + layout.round_bytes() < hull.end;
 }
 
 bool FileContext::takes_wide(Extent hull, Direction direction) const {

@@ -154,7 +154,7 @@ bool NodeWindow::claim(std::uint64_t sequence, std::int64_t round) {
 }
 
 void NodeWindow::announce(std::uint64_t sequence, Course course) {
-  const std::int64_t values[] = {course.next, course.end, course.own.begin, course.own.end};
+  const std::int64_t values[] = {course.next, course.end};
   for (std::size_t i = 0; i < std::size(values); ++i)
     control_->course[sequence & 1][i].store(values[i], std::memory_order_relaxed);
   control_->announced.store(static_cast<std::uint32_t>(sequence), std::memory_order_seq_cst);
@@ -166,7 +166,7 @@ NodeWindow::Course NodeWindow::await(std::uint64_t sequence) {
   wait_on(control_->announced, waiting_,
           [&](std::uint32_t now) { return now == static_cast<std::uint32_t>(sequence); });
   const auto value = [&](int i) { return control_->course[sequence & 1][i].load(std::memory_order_relaxed); };
-  return {value(0), value(1), {value(2), value(3)}};
+  return {value(0), value(1)};
 }
 
 int NodeWindow::failed_rank() const {

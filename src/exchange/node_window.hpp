@@ -40,6 +40,19 @@ class NodeWindow {
   /// Buffer of a round.
   std::byte* buffer(int parity) const { return buffers_ + parity * round_bytes_; }
 
+  /// A rank's share of the first buffer, for lists that the node needs before the first round; and all of it.
+  std::span<std::int64_t> desk(int rank) const {
+    const auto words =
+        static_cast<std::size_t>(round_bytes_) / sizeof(std::int64_t) / static_cast<std::size_t>(ranks_);
+    return whole_desk().subspan(static_cast<std::size_t>(rank) * words, words);
+  }
+  std::span<std::int64_t> whole_desk() const {
+    return {reinterpret_cast<std::int64_t*>(buffers_),
+            static_cast<std::size_t>(round_bytes_) / sizeof(std::int64_t)};
+  }
+  int ranks() const { return ranks_; }
+  int rank() const { return rank_; }
+
   /// Forgets what this rank marked in that buffer two rounds ago; to be called in each round, by every rank.
   void clear(int parity);
 
@@ -89,11 +102,10 @@ class NodeWindow {
   bool others_bypass() const;
 
   /// For several nodes: aggregator 0 tells the node where the next round begins, and, of a wide one, where
-  /// this round ends; or which part of the file is this node's own. The others wait for it. `sequence` counts
-  /// rounds over the life of the window, the same on all ranks.
+  /// this round ends. The others wait for it. `sequence` counts rounds over the life of the window, the same
+  /// on all ranks.
   struct Course {
     std::int64_t next = 0, end = 0;
-    Extent own{};
   };
   void announce(std::uint64_t sequence, Course course);
   Course await(std::uint64_t sequence);
@@ -141,7 +153,7 @@ class NodeWindow {
     alignas(128) std::atomic<int> filling;
     alignas(128) std::atomic<std::uint64_t> claimed;  // the low bits of a round's number and of the sequence
     alignas(128) std::atomic<std::uint32_t> announced;  // the low bits of its sequence
-    std::atomic<std::int64_t> course[2][4];
+    std::atomic<std::int64_t> course[2][2];
   };
 
   static constexpr int kMergeTogether = 16;

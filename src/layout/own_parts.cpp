@@ -1,6 +1,7 @@
 #include "layout/own_parts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace forebay {
 namespace {
@@ -12,33 +13,87 @@ constexpr std::int64_t kLargest = 3;
 
 }  // namespace
 
-std::optional<std::vector<Extent>> own_parts(std::span<const Extent> hulls, std::int64_t stripe) {
-  struct Part {
-    Extent stripes;  // numbers
+std::vector<Extent> joined(std::vector<Extent> stripes, std::size_t most) {
+  std::erase_if(stripes, [](const Extent& e) { return e.empty(); });
+  stripes.resize(merge_ranges(std::span(stripes)));
+  std::vector<Extent>& apart = stripes;
+  if (apart.size() <= most) return apart;
+  // The widest gaps stay.
+  std::vector<std::pair<std::int64_t, std::size_t>> gaps;
+  for (std::size_t i = 1; i < apart.size(); ++i) gaps.emplace_back(apart[i].begin - apart[i - 1].end, i);
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(most - 1),
+                           std::ranges::greater{});
+  gaps.resize(most - 1);
+  std::ranges::sort(gaps, {}, &std::pair<std::int64_t, std::size_t>::second);
+  std::vector<Extent> fewer{apart.front()};
+  auto gap = gaps.begin();
+  for (std::size_t i = 1; i < apart.size(); ++i) {
+    if (gap != gaps.end() && gap->second == i) {
+      ++gap;
+      fewer.push_back(apart[i]);
+    } else {
+      fewer.back().end = apart[i].end;
+    }
+  }
+  return fewer;
+}
+
+std::vector<Extent> stripes_of(std::span<const Extent> hulls, std::int64_t stripe, std::size_t most) {
+  std::vector<Extent> stripes;
+  for (const Extent& hull : hulls) {
+    if (!hull.empty()) stripes.push_back({hull.begin / stripe, (hull.end - 1) / stripe + 1});
+  }
+  return joined(std::move(stripes), most);
+}
+
+std::optional<OwnParts> own_parts(std::span<const std::vector<Extent>> touched, std::int64_t stripe) {
+  struct End {
+    std::int64_t at;
+    int change;  ///< of how many nodes have the stripes from there on
     std::size_t node;
   };
-  std::vector<Part> parts;
-  for (std::size_t n = 0; n < hulls.size(); ++n) {
-    if (!hulls[n].empty()) parts.push_back({{hulls[n].begin / stripe, (hulls[n].end - 1) / stripe + 1}, n});
+  std::vector<End> ends;
+  std::int64_t all = 0, largest = 0;
+  for (std::size_t n = 0; n < touched.size(); ++n) {
+    std::int64_t mine = 0;
+    for (const Extent& e : touched[n]) {
+      ends.push_back({e.begin, 1, n});
+      ends.push_back({e.end, -1, n});
+      mine += e.size();
+    }
+    all += mine;
+    largest = std::max(largest, mine);
   }
-  std::ranges::sort(parts, {}, [](const Part& p) { return std::pair(p.stripes.begin, p.stripes.end); });
-  std::vector<Extent> own(hulls.size(), Extent{0, 0});
-  std::int64_t all = 0, shared = 0, largest = 0, reached = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Extent& mine = parts[i].stripes;
-    if (i > 0 && mine.end < parts[i - 1].stripes.end) return std::nullopt;
-    all += mine.size();
-    largest = std::max(largest, mine.size());
-    shared += std::max<std::int64_t>(0, std::min(reached, mine.end) - mine.begin);
-    // Ends ascend as begins do: neighbours tell what anybody shares.
-    const std::int64_t begin = std::max(mine.begin, reached);
-    const std::int64_t end = i + 1 < parts.size() ? std::min(mine.end, parts[i + 1].stripes.begin) : mine.end;
-    if (begin < end) own[parts[i].node] = {begin * stripe, end * stripe};
-    reached = mine.end;
+  std::ranges::sort(ends, [](const End& a, const End& b) { return a.at < b.at; });
+  OwnParts parts{std::vector<std::vector<Extent>>(touched.size()), kNoOffset};
+  std::int64_t own = 0, shared = 0;
+  // Whoever has the stripes from here on: how many, and the sum of their numbers, which of one alone is its
+  // own.
+  int have = 0;
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < ends.size();) {
+    const std::int64_t at = ends[i].at;
+    for (; i < ends.size() && ends[i].at == at; ++i) {
+      have += ends[i].change;
+      sum += ends[i].change > 0 ? ends[i].node : std::size_t{0} - ends[i].node;
+    }
+    if (have == 0) continue;
+    const std::int64_t next = ends[i].at;
+    if (have > 1) {
+      shared += next - at;
+      parts.first_shared = std::min(parts.first_shared, at * stripe);
+      continue;
+    }
+    own += next - at;
+    auto& mine = parts.of_node[sum];
+    if (!mine.empty() && mine.back().end == at * stripe)
+      mine.back().end = next * stripe;
+    else
+      mine.push_back({at * stripe, next * stripe});
   }
-  if (kSharedAtMost * shared > all - shared) return std::nullopt;
-  if (largest * static_cast<std::int64_t>(hulls.size()) > kLargest * all) return std::nullopt;
-  return own;
+  if (kSharedAtMost * shared > own + shared) return std::nullopt;
+  if (largest * static_cast<std::int64_t>(touched.size()) > kLargest * all) return std::nullopt;
+  return parts;
 }
 
 }  // namespace forebay

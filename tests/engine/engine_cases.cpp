@@ -113,6 +113,7 @@ void own_parts_of_nodes(const std::string& hints) {
   std::int64_t crossed = file->counters().message_bytes, put = file->counters().bytes;
   MPI_Allreduce(MPI_IN_PLACE, &crossed, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &put, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+
   if (file->nodes() > 1) CHECK(crossed < put / 4);
   MPI_Barrier(MPI_COMM_WORLD);
   // Interleaved, over all of it.
@@ -136,6 +137,77 @@ void own_parts_of_nodes(const std::string& hints) {
     CHECK(holds_part(salt, 5));
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  CHECK_OK(file->close());
+}
+
+// Several variables, of each of which a rank has a part of its own: nodes have as many parts as there are
+// variables, or one a rank of each, and what they write and read hardly crosses.
+void own_parts_of_variables(const std::string& hints, int variables) {
+  fresh("cases.dat");
+  auto file = open_file(MPI_COMM_WORLD, "cases.dat", hints.c_str());
+  constexpr std::int64_t width = 4, apart = 12;
+  const std::int64_t part = std::max(4'000, 40'000 / file->ranks()) * apart + 8;
+  const auto value = [](std::int64_t at) { return static_cast<std::byte>(at * 7 + at / 251 + 3); };
+  const std::int64_t variable = file->ranks() * part + 777;
+  const auto begin_of = [&](int v, int rank) { return 1000 + v * variable + rank * part; };
+  const auto cursors_of = [&](int rank) {
+    std::vector<RunListCursor> cursors;
+    for (int v = 0; v < variables; ++v) {
+      std::vector<Run> runs;
+      for (std::int64_t at = 0; at < part; at += apart)
+        runs.push_back({begin_of(v, rank) + at, v * part + at, std::min(width, part - at)});
+      cursors.emplace_back(runs);
+    }
+    return cursors;
+  };
+  const auto crossed_since = [&](std::int64_t before) {
+    std::int64_t crossed = file->counters().message_bytes - before;
+    MPI_Allreduce(MPI_IN_PLACE, &crossed, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return crossed;
+  };
+  const std::int64_t bytes = file->ranks() * variables * part * width / apart;
+
+  std::vector<std::byte> memory(static_cast<std::size_t>(variables * part));
+  for (int v = 0; v < variables; ++v) {
+    for (std::int64_t at = 0; at < part; ++at)
+      memory[static_cast<std::size_t>(v * part + at)] = value(begin_of(v, file->rank()) + at);
+  }
+  MemorySource source(memory.data());
+  std::vector<RunListCursor> mine = cursors_of(file->rank());
+  std::vector<Put> puts;
+  for (auto& cursor : mine) puts.push_back({&cursor, &source});
+  CHECK_OK(file->write_all(puts));
+  CHECK(crossed_since(0) < bytes / 4);
+
+  for (const int of : {0, 1, file->ranks() / 2}) {
+    const std::int64_t before = file->counters().message_bytes;
+    const int rank = (file->rank() + of) % file->ranks();
+    std::vector<RunListCursor> theirs = cursors_of(rank);
+    std::vector<std::byte> got(memory.size());
+    MemorySink sink(got.data());
+    std::vector<Get> gets;
+    for (auto& cursor : theirs) gets.push_back({&cursor, &sink});
+    CHECK_OK(file->read_all(gets));
+    std::int64_t wrong = 0;
+    for (int v = 0; v < variables; ++v) {
+      for (std::int64_t at = 0; at < part; ++at) {
+        const std::byte expected = at % apart < width ? value(begin_of(v, rank) + at) : std::byte{};
+        wrong += got[static_cast<std::size_t>(v * part + at)] != expected ? 1 : 0;
+      }
+    }
+    CHECK(wrong == 0);
+    if (of == 0) CHECK(crossed_since(before) < bytes / 4);
+  }
+  // Between the pieces lies nothing.
+  std::vector<std::byte> whole(static_cast<std::size_t>(variables * part));
+  std::int64_t wrong = 0;
+  for (int v = 0; v < variables; ++v) {
+    CHECK_OK(file->read_at(begin_of(v, file->rank()), whole.data(), part));
+    for (std::int64_t at = 0; at < part; ++at)
+      wrong += at % apart >= width && whole[static_cast<std::size_t>(at)] != std::byte{} ? 1 : 0;
+  }
+  CHECK(wrong == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
   CHECK_OK(file->close());
 }
 
@@ -560,6 +632,13 @@ int main(int argc, char** argv) {
         for (const char* nodes : {"", ";forebay_ranks_per_node=1", ";forebay_ranks_per_node=3"}) {
           own_parts_of_nodes(std::string("forebay_stripe_bytes=16k;forebay_window_bytes=64k") + nodes);
           own_parts_of_nodes(std::string("forebay_stripe_bytes=5000;forebay_window_bytes=1m") + nodes);
+        }
+      });
+      part("own parts of variables", [] {
+        for (const char* nodes : {"", ";forebay_ranks_per_node=1", ";forebay_ranks_per_node=2"}) {
+          own_parts_of_variables(std::string("forebay_stripe_bytes=4k;forebay_window_bytes=64k") + nodes, 5);
+          own_parts_of_variables(std::string("forebay_stripe_bytes=5000;forebay_window_bytes=1m") + nodes, 3);
+          own_parts_of_variables(std::string("forebay_stripe_bytes=4k;forebay_window_bytes=32k") + nodes, 20);
         }
       });
       part("communicators", communicators);

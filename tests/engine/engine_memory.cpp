@@ -96,7 +96,25 @@ void communicators_come_and_go() {
   CHECK(mapped() <= std::max<std::int64_t>(after_few, bound_of_node(ranks) / 2));
 }
 
-// Files of many communicators, all open before any of them needs a window or an outbox.
+// What a closed file's nodes keep for the next one does not leave other nodes with small rounds.
+void idle_nodes_make_room() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 4) return;
+  for (const char* nodes : {"2", "1", "3", "1", "2"}) {
+    fresh("idle.dat");
+    auto file =
+        open_file(MPI_COMM_WORLD, "idle.dat",
+                  std::string("forebay_rounds=window;cb_buffer_size=100m;forebay_ranks_per_node=") + nodes,
+                  nullptr, Keeping::nothing);
+    CHECK_OK(put_interleaved(*file, 0, 3'000'000, 4, 1));
+    const std::int64_t rounds = file->counters().rounds;
+    CHECK(rounds <= 24);  // of 48 MB
+    CHECK_OK(file->close());
+  }
+  fresh("idle.dat");
+}
+
 // Files that are open together on one communicator, of other rounds, by turns.
 void rounds_of_other_kinds() {
   int ranks = 1;
@@ -128,6 +146,7 @@ void rounds_of_other_kinds() {
   for (int i = 0; i < 4; ++i) fresh(("kind" + std::to_string(i) + ".dat").c_str());
 }
 
+// Files of many communicators, all open before any of them needs a window or an outbox.
 void wide_rounds_of_many_communicators() {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -205,6 +224,7 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::string(argv[1]) == "--wide-rounds") {
       part("wide rounds of many communicators", wide_rounds_of_many_communicators);
       part("rounds of other kinds, one set", rounds_of_other_kinds);
+      part("idle nodes make room", idle_nodes_make_room);
       return;
     }
     part("files at once", many_files);

@@ -1,7 +1,9 @@
 // What a clipped cursor yields, against its runs cut one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include "../engine/run_list_cursor.hpp"
 #include "request/clipped_cursor.hpp"
@@ -23,20 +25,24 @@ TEST(ClippedCursor, YieldsWhatLiesInTheRangeOrWhatDoesNot) {
       at += length;
       stream += length;
     }
-    const std::int64_t begin = below(40) * 100;
-    const Extent range{begin, begin + below(30) * 100};
+    std::vector<Extent> ranges;
+    for (std::int64_t at = below(20) * 100; at < 5000 && std::ssize(ranges) < trial % 5;) {
+      ranges.push_back({at, at + (1 + below(15)) * 100});
+      at = ranges.back().end + (1 + below(6)) * 100;
+    }
     const bool inside = trial % 2 == 0;
     // By byte: where in the stream it comes from; -1: it is not put.
     std::vector<std::int64_t> expected(6000, -1), found(6000, -1);
     for (const forebay::Run& run : runs) {
       for (std::int64_t i = 0; i < run.length; ++i) {
         const std::int64_t at = run.file + i;
-        if ((range.begin <= at && at < range.end) == inside)
-          expected[static_cast<std::size_t>(at)] = run.stream + i;
+        const bool within =
+            std::ranges::any_of(ranges, [&](const Extent& e) { return e.begin <= at && at < e.end; });
+        if (within == inside) expected[static_cast<std::size_t>(at)] = run.stream + i;
       }
     }
     test::RunListCursor whole(runs);
-    ClippedCursor cursor(whole, range, inside ? ClippedCursor::Side::inside : ClippedCursor::Side::outside);
+    ClippedCursor cursor(whole, ranges, inside ? ClippedCursor::Side::inside : ClippedCursor::Side::outside);
     const std::int64_t round = 500;
     cursor.start(round);
     std::vector<forebay::Run> out(static_cast<std::size_t>(1 + below(5)));
