@@ -29,7 +29,7 @@ constexpr std::int64_t kStripe = 4096;
 
 /// What a rank puts: runs of the file, in order.
 enum class Pattern { interleaved, parts_of_their_own, few_runs, far_apart };
-constexpr Pattern kPatterns[] = {Pattern::interleaved, Pattern::parts_of_their_own, Pattern::few_runs,
+constexpr Pattern kPatterns[] = {Pattern::few_runs, Pattern::interleaved, Pattern::parts_of_their_own,
                                  Pattern::far_apart};
 
 std::vector<Run> runs_of(Pattern pattern, int rank) {
@@ -69,9 +69,9 @@ std::vector<std::byte> bytes_of(const std::vector<Run>& runs, unsigned salt) {
 }
 
 struct Case {
-  std::string owners;                ///< the hint
-  std::string others_say = owners;   ///< what ranks other than 0 have read
-  std::vector<int> nodes;            ///< that may own
+  std::string owners;               ///< the hint
+  std::string others_say = owners;  ///< what ranks other than 0 have read
+  std::vector<int> nodes;           ///< that may own
   std::string reported = owners;
   bool owns(int node) const { return std::ranges::count(nodes, node) > 0; }
 };
@@ -94,11 +94,11 @@ void run_rank(const Communicator& ranks, const Case& c, const std::string& hints
   options.mode.creates = true;
   options.driver = "test";
   options.keeping = Keeping::by_rank;
-  const Status parsed =
-      parse_hints(options.settings,
-                  "forebay_storage=posix;forebay_bypass_bytes=0;forebay_stripe_bytes=4096;forebay_stats=" +
-                      path + ".json;forebay_owner_nodes=" + (me == 0 ? c.owners : c.others_say) + ";" + hints,
-                  Origin::call);
+  const Status parsed = parse_hints(
+      options.settings,
+      "forebay_storage=posix;forebay_bypass_bytes=0;forebay_stripe_bytes=4096;forebay_stats=" + path +
+          ".json;forebay_owner_nodes=" + (me == 0 ? c.owners : c.others_say) + ";" + hints,
+      Origin::call);
   EXPECT_TRUE(parsed.ok()) << parsed.message();
   std::unique_ptr<CoreFile> file;
   const Status opened = CoreFile::open(ranks, options, file);
@@ -126,7 +126,7 @@ void run_rank(const Communicator& ranks, const Case& c, const std::string& hints
     const Get get{&cursor, &sink};
     const Status read = file->read_all({&get, 1});
     EXPECT_TRUE(read.ok()) << read.message();
-    EXPECT_EQ(got, wanted) << "pattern " << static_cast<int>(pattern) << ", rank " << ranks.rank();
+    EXPECT_TRUE(got == wanted) << "pattern " << static_cast<int>(pattern) << ", rank " << ranks.rank();
   }
   counters[me] = file->counters();
   const Status closed = file->close();
@@ -151,7 +151,9 @@ std::string run_all(const Case& c, const std::string& hints) {
   }
   writers.erase(std::unique(writers.begin(), writers.end()), writers.end());
   EXPECT_THAT(writers, testing::ElementsAreArray(c.nodes)) << "each node that owns has something to write";
-  EXPECT_THAT(text_at(path + ".json"), testing::HasSubstr("\"owner_nodes\":\"" + c.reported + "\""));
+  const bool tells =
+      text_at(path + ".json").find("\"owner_nodes\": \"" + c.reported + "\"") != std::string::npos;
+  EXPECT_TRUE(tells) << "the report";
   std::string bytes = text_at(path);
   std::filesystem::remove(path);
   std::filesystem::remove(path + ".json");
