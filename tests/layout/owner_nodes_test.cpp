@@ -81,7 +81,8 @@ TEST(FileDomains, OwnsIsWhoeverHasABlock) {
           for (int node = 0; node < nodes; ++node) {
             for (int rail = -1; rail < rails; ++rail) {
               EXPECT_EQ(domains.owns({node, rail}), have.contains({node, rail}))
-                  << node << ' ' << rail << " of " << nodes << " by " << rails << ", " << factor << ", " << text;
+                  << node << ' ' << rail << " of " << nodes << " by " << rails << ", " << factor << ", "
+                  << text;
             }
           }
         }
