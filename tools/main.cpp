@@ -226,6 +226,10 @@ int parse_and_run(int argc, char** argv) {
       ->add_option("--rounds", plan_options.rounds, "automatic (the default), window or wide; forebay_rounds")
       ->type_name("KIND");
   plan_command
+      ->add_option("--owner-nodes", plan_options.owner_nodes,
+                   "nodes that own: all (the default), a count, or ranges as 0-3,8; forebay_owner_nodes")
+      ->type_name("NODES");
+  plan_command
       ->add_option("--json", plan_options.json, "write JSON to FILE instead, or to stdout where FILE is -")
       ->type_name("FILE");
   plan_command->footer(

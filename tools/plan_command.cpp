@@ -11,6 +11,7 @@
 #include "base/hints.hpp"
 #include "commands.hpp"
 #include "human.hpp"
+#include "layout/owner_nodes.hpp"
 #include "whole_file.hpp"
 #include "write_plan.hpp"
 
@@ -33,6 +34,7 @@ Status take(const PlanOptions& o, WriteQuestion& q) {
   set("forebay_aggregators_per_node", o.aggregators_per_node);
   set("forebay_memory_bytes", o.memory_bytes);
   set("forebay_rounds", o.rounds);
+  set("forebay_owner_nodes", o.owner_nodes);
   q.nodes = o.nodes;
   q.ranks_per_node = o.ranks_per_node;
   q.rank_pieces = o.pieces;
@@ -59,6 +61,8 @@ std::vector<Row> rows_of(const WriteQuestion& q, const WritePlan& p) {
                              q.stripe_count > 0 ? counted(q.stripe_count, "storage target", "storage targets")
                                                 : "an unknown number of storage targets"));
   add("owners", fmt::format("{}, {} a node", human_count(p.layout.owners()), p.aggregators));
+  if (!p.owning.empty())
+    add("owner nodes", fmt::format("{}: {} of {}", text_of(choice_of(p.owning)), p.owning.size(), q.nodes));
   add("at work in a round", counted(p.owners_at_work, "owner", "owners"));
   add("rounds", fmt::format("{}, {}, of {} of the file", human_count(p.rounds), kind_of(p),
                             human_bytes(p.round_bytes)));
@@ -87,6 +91,7 @@ nlohmann::ordered_json json_of(const WriteQuestion& q, const WritePlan& p) {
           {"stripe_bytes", p.layout.stripe_bytes()},
           {"stripe_count", q.stripe_count},
           {"aggregators_per_node", p.aggregators},
+          {"owner_nodes", text_of(choice_of(p.owning))},
           {"owners", p.layout.owners()},
           {"owners_at_work", p.owners_at_work},
           {"owner_rounds", p.owner_rounds},

@@ -35,7 +35,8 @@ std::vector<std::string> places() {
                                 "/stripe_bytes",
                                 "/stripe_source",
                                 "/storage_targets",
-                                "/window_bytes"};
+                                "/window_bytes",
+                                "/owner_nodes"};
   for (const CounterField& field : counter_fields()) list.emplace_back(field.place);
   for (const char* place :
        {"/average_piece_bytes", "/after_node_coalescing/average_run_bytes", "/file_writes/average_bytes",

@@ -330,6 +330,8 @@ json file_rows(const json& file) {
                  ? ", on " + counted(number(file, "/storage_targets"), "storage target", "storage targets")
                  : ""));
   }
+  if (const std::string owning = file.value("owner_nodes", ""); !owning.empty() && owning != "all")
+    add("owner nodes", owning);
   add("written through", text(file, "storage") + " on " + file.value("file_system", "unknown"));
   add("put", fmt::format("{} in {} pieces, {} on average", sizes("/bytes"), counts("/pieces"),
                          sizes("/average_piece_bytes")));

@@ -235,6 +235,7 @@ void print_file(const json& file) {
                              human_bytes(number(memory.at("peak_sum_bytes"))),
                              human_bytes(number(memory.at("peak_max_bytes")))));
   line("aggregators", list_of(file.at("aggregators")));
+  if (const std::string owning = file.value("owner_nodes", ""); owning != "all") line("owner nodes", owning);
   for (const json& note : file.at("notes")) line("note", text_of(note));
 }
 

@@ -17,6 +17,7 @@
 #include "exchange/packing.hpp"
 #include "exchange/round_choice.hpp"
 #include "human.hpp"
+#include "layout/owner_nodes.hpp"
 #include "topology/topology.hpp"
 
 namespace forebay::tools {
@@ -246,17 +247,28 @@ std::string why_this_kind(const WriteQuestion& q, const WritePlan& p) {
 
 // ---- what bounds it, and what helps ----
 
+int nodes_that_own(const WriteQuestion& q, const WritePlan& p) {
+  return p.owning.empty() ? q.nodes : static_cast<int>(p.owning.size());
+}
+
 Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
   if (Status wrong = check(q); !wrong.ok()) return wrong;
   p = {};
   const Settings& s = q.settings;
-  p.aggregators = aggregators_of_node(s.aggregators_per_node, s.aggregators, q.nodes, q.ranks_per_node);
+  auto owning = owner_nodes(s.owner_nodes, q.nodes);
+  if (!owning)
+    return {Code::bad_hint, fmt::format("forebay_owner_nodes={} names no node: the last one is number {}",
+                                        text_of(s.owner_nodes), q.nodes - 1)};
+  p.owning = std::move(*owning);
+  p.aggregators =
+      aggregators_of_node(s.aggregators_per_node, s.aggregators, nodes_that_own(q, p), q.ranks_per_node);
   const RoundMemory memory = memory_for_rounds(s, {q.ranks_per_node, memory_left_for_windows(s)});
   const std::int64_t stripe = s.stripe_bytes > 0    ? s.stripe_bytes
                               : s.striping_unit > 0 ? s.striping_unit
                                                     : kDefaultStripe;
   const Striping striping{stripe, q.stripe_count};
-  RoundChoice choice = choose_rounds(s, {{q.nodes, p.aggregators}, q.ranks_per_node}, striping, memory);
+  RoundChoice choice =
+      choose_rounds(s, {{q.nodes, p.aggregators, p.owning}, q.ranks_per_node}, striping, memory);
   p.layout = std::move(choice.layout);
   p.wide = choice.wide;
   p.takes_wide = takes_wide(s, p.layout, p.wide, {0, q.bytes()}, Direction::write);
@@ -270,7 +282,7 @@ Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
 }
 
 int most_owners(const WriteQuestion& q, const WritePlan& p) {
-  return q.nodes * p.aggregators;
+  return nodes_that_own(q, p) * p.aggregators;
 }
 
 /// The first of the changed questions whose plan is better; `change` changes it once more and says how, or

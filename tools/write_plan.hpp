@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "base/status.hpp"
@@ -27,7 +28,8 @@ struct WriteQuestion {
 };
 
 struct WritePlan {
-  int aggregators = 1;  ///< a node
+  int aggregators = 1;        ///< a node
+  std::vector<int> owning{};  ///< the nodes that may own; empty: all
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide{};
   bool takes_wide = false;

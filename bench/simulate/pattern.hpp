@@ -35,5 +35,6 @@ std::unique_ptr<Pattern> make_e3sm(char which, const PatternWish& wish);  ///< '
 std::unique_ptr<Pattern> make_btio(const PatternWish& wish);
 std::unique_ptr<Pattern> make_tiny(const PatternWish& wish);
 std::unique_ptr<Pattern> make_amr(const PatternWish& wish);
+std::unique_ptr<Pattern> make_sparse(const PatternWish& wish);
 
 }  // namespace forebay::simulate

@@ -68,6 +68,28 @@ class Tiny final : public Pattern {
   std::int64_t mine_;
 };
 
+// Little data far apart: records of a piece of each rank, each in a stripe of its own.
+class Sparse final : public Pattern {
+ public:
+  explicit Sparse(const PatternWish& wish)
+      : ranks_(wish.ranks), records_(std::max<std::int64_t>(1, wish.bytes_a_rank / kPiece)) {}
+
+  std::vector<std::unique_ptr<Cursor>> requests(int rank) const override {
+    std::vector<std::unique_ptr<Cursor>> made;
+    const std::array<StridedDim, 1> dims = {StridedDim{distance(), records_}};
+    made.push_back(std::make_unique<StridedCursor>(kHeader + rank * kPiece, 0, kPiece, dims));
+    return made;
+  }
+  std::int64_t file_bytes() const override { return kHeader + (records_ - 1) * distance() + ranks_ * kPiece; }
+
+ private:
+  static constexpr std::int64_t kPiece = 64;
+  static constexpr std::int64_t kDistance = 1 << 20;
+  std::int64_t distance() const { return (ranks_ * kPiece / kDistance + 1) * kDistance; }
+  std::int64_t ranks_;
+  std::int64_t records_;
+};
+
 // The boxes of an adaptive mesh, level by level, a box's cells in one piece, one component a variable; dealt
 // to the ranks by lot, twice as many on each finer level.
 class Amr final : public Pattern {
@@ -127,6 +149,9 @@ std::unique_ptr<Pattern> make_btio(const PatternWish& wish) {
 std::unique_ptr<Pattern> make_tiny(const PatternWish& wish) {
   return std::make_unique<Tiny>(wish);
 }
+std::unique_ptr<Pattern> make_sparse(const PatternWish& wish) {
+  return std::make_unique<Sparse>(wish);
+}
 std::unique_ptr<Pattern> make_amr(const PatternWish& wish) {
   return std::make_unique<Amr>(wish);
 }
@@ -136,11 +161,12 @@ std::unique_ptr<Pattern> make_pattern(const std::string& name, const PatternWish
   if (name == "btio") return make_btio(wish);
   if (name == "tiny") return make_tiny(wish);
   if (name == "amr") return make_amr(wish);
-  throw std::invalid_argument("no pattern '" + name + "'; there are f, g, i, btio, tiny, amr");
+  if (name == "sparse") return make_sparse(wish);
+  throw std::invalid_argument("no pattern '" + name + "'; there are f, g, i, btio, tiny, amr, sparse");
 }
 
 std::vector<std::string> pattern_names() {
-  return {"f", "g", "i", "btio", "tiny", "amr"};
+  return {"f", "g", "i", "btio", "tiny", "amr", "sparse"};
 }
 
 }  // namespace forebay::simulate

@@ -21,7 +21,7 @@ from pathlib import Path
 import chart
 import platforms
 
-PATTERNS = ("f", "g", "i", "btio", "tiny", "amr")
+PATTERNS = ("f", "g", "i", "btio", "tiny", "amr", "sparse")
 SUBJECTS = ("strict", "commit", "independent", "two-phase", "aggregation")
 # What SMPI is told: ranks share their memory, only what the program says takes time, and a link has the latency and
 # bandwidth that the platform says, without the factors of a TCP network. A rank works 0.5 µs on each message.
@@ -71,7 +71,7 @@ def read_arguments():
         "forebay_memory_bytes=4m unless --hints says otherwise")
     add("--nodes", type=counts, metavar="N,...", help="machines to simulate (default: 4,16,32)")
     add("--ranks-per-node", type=int, metavar="Q", help="(default: 16)")
-    add("--patterns", type=names_of(PATTERNS), metavar="NAME,...", help=f"of {', '.join(PATTERNS)}")
+    add("--patterns", type=names_of(PATTERNS), metavar="NAME,...", help=f"of {', '.join(PATTERNS)} (default: all but sparse)")
     add("--subjects", type=names_of(SUBJECTS), metavar="NAME,...", help=f"of {', '.join(SUBJECTS)} (default: all but independent)")
     add("--bytes", type=size, default=64 << 10, metavar="B", help="about so many a rank; k, m, g (default: 64k)")
     add("--together", action="store_true", help="E3SM: ranks of a node hold neighbouring columns")
@@ -117,7 +117,7 @@ def read_arguments():
     options.maps = options.maps and str(Path(options.maps).resolve())
     options.nodes = options.nodes or ([8, 32, 128, 169] if options.full else [4, 16, 32])
     options.ranks_per_node = options.ranks_per_node or (128 if options.full else 16)
-    options.patterns = options.patterns or (["f"] if options.full else list(PATTERNS))
+    options.patterns = options.patterns or (["f"] if options.full else [name for name in PATTERNS if name != "sparse"])
     options.subjects = options.subjects or [name for name in SUBJECTS if name != "independent"]
     if options.cards < 1 or options.ranks_per_node < 1 or options.servers < 0 or options.stripe < 4096:
         parser.error("--cards and --ranks-per-node are at least 1, --servers 0, --stripe 4096")

@@ -142,6 +142,8 @@ class Hints {
   Hints& aggregators_per_node(int count) { return number("forebay_aggregators_per_node", count); }
   /** forebay_ranks_per_node */
   Hints& ranks_per_node(int count) { return number("forebay_ranks_per_node", count); }
+  /** forebay_owner_nodes: "all", a count, or ranges as "0-3,8" */
+  Hints& owner_nodes(std::string nodes) { return set("forebay_owner_nodes", std::move(nodes)); }
   /** forebay_link */
   Hints& link(Link how) { return word("forebay_link", how, {"automatic", "put", "message"}); }
   /** forebay_rounds */

@@ -33,10 +33,13 @@ struct TimeField {
 struct StripesField {
   NewStripes Settings::* member;
 };
+struct NodesField {
+  NodeChoice Settings::* member;
+};
 
 using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                            Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                           KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField,
+                           KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField, NodesField,
                            std::string Settings::*>;
 
 struct Entry {
@@ -209,6 +212,7 @@ bool assign(Settings& s, const Field& field, std::string_view value) {
           },
           [&](const TimeField& f) { return store(s.*f.member, parse_integer(value, 0, max_usec)); },
           [&](const StripesField& f) { return store(s.*f.member, parse_stripes(value)); },
+          [&](const NodesField& f) { return store(s.*f.member, parse_nodes(value)); },
           [&](std::string Settings::* m) {
             s.*m = value;
             return true;
@@ -241,6 +245,7 @@ std::string value_of(const Settings& s, const Field& field) {
                         [&]<class E>(E Settings::* m) { return std::string(first_word(s.*m)); },
                         [&](const BytesField& f) { return format_bytes(s.*f.member); },
                         [&](const StripesField& f) { return format_stripes(s.*f.member); },
+                        [&](const NodesField& f) { return text_of(s.*f.member); },
                         [&](const auto& f) { return std::to_string(s.*f.member); },
                         [&](std::string Settings::* m) { return quoted_if_needed(s.*m); },
                     },
@@ -281,6 +286,9 @@ Field microseconds(int64_t Settings::* member) {
 }
 Field stripes(NewStripes Settings::* member) {
   return StripesField{member};
+}
+Field nodes(NodeChoice Settings::* member) {
+  return NodesField{member};
 }
 
 Entry entry(const char* name, const char* values, const char* meaning, const Field& field, bool alias) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "base/node_choice.hpp"
+
 namespace forebay {
 
 enum class Link { automatic, put, message };    ///< how packed bytes cross between nodes
@@ -58,14 +60,20 @@ inline constexpr std::size_t agreed_settings = 0
 #include "base/settings.def"
     ;
 
-/// Calls f with a number for each of these, which f may change.
+/// Calls f with a number for each of these, which f may change. Ranges of nodes are more than a number:
+/// NodeChoice::as_number.
 template <class F>
 void for_each_agreed(Settings& settings, F&& f) {
-  const auto visit = [&]<Ranks ranks>(auto& value) {
-    if constexpr (ranks == Ranks::agree) {
+  const auto visit = [&]<Ranks ranks, class T>(T& value) {
+    if constexpr (ranks == Ranks::agree && std::is_same_v<T, NodeChoice>) {
+      const std::int64_t before = value.as_number();
+      std::int64_t number = before;
+      f(number);
+      if (number != before) value = NodeChoice::of_number(number);
+    } else if constexpr (ranks == Ranks::agree) {
       auto number = static_cast<std::int64_t>(value);
       f(number);
-      value = static_cast<std::remove_reference_t<decltype(value)>>(number);
+      value = static_cast<T>(number);
     }
   };
 #define SETTING(type, member, value, ranks, ...) visit.template operator()<Ranks::ranks>(settings.member);

@@ -38,7 +38,8 @@ std::int64_t count_direct(const FileContext& file, std::span<const Put> puts) {
 }
 
 bool fits_direct(const FileContext& file, std::int64_t all_runs) {
-  return !file.windowed && file.direct_runs + all_runs <= kMostDirectRuns;
+  return !file.windowed && file.nodes->topology().owning.empty() &&
+         file.direct_runs + all_runs <= kMostDirectRuns;
 }
 
 Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, std::int64_t all_runs) {

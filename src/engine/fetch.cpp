@@ -181,7 +181,7 @@ void FetchRun::begin(Extent hull, int shift) {
   f_.window.begin(f_.nodes == 1 ? kBlockShift : shift);
   if (f_.aggregator >= 0) {
     indispensable([&] { reader_ = std::make_unique<Reader>(f_, gap_); });
-    f_.counters.aggregator = 1;
+    if (f_.domains.owns({f_.node, f_.aggregator})) f_.counters.aggregator = 1;
   }
   base_ = f_.domains.round_begin(hull.begin);
   take(base_, 0);

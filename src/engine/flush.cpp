@@ -134,7 +134,7 @@ void FlushRun::prepare() {
   f_.window.set_failed(false);
   if (f_.aggregator < 0) return;
   indispensable([&] { writer_ = std::make_unique<Writer>(f_); });
-  f_.counters.aggregator = 1;
+  if (f_.domains.owns({f_.node, f_.aggregator})) f_.counters.aggregator = 1;
 }
 
 Status FlushRun::finish() {

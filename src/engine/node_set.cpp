@@ -23,8 +23,8 @@ std::int64_t claim_of_window(const Topology& t, std::int64_t round_bytes) {
 
 NodeSet::NodeSet(const Communicator& ranks, const SetWish& wish, int sync_points)
     : comm_(ranks.duplicate()),
-      topology_(
-          make_topology(comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners, wish.one_node)),
+      topology_(make_topology(comm_, wish.ranks_per_node, wish.aggregators_per_node, wish.owners,
+                              wish.one_node, wish.owner_nodes)),
       count_of_sync_points_(sync_points) {}
 
 Status NodeSet::make_sync_points() {

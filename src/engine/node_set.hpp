@@ -81,6 +81,7 @@ struct SetWish {
   int aggregators_per_node = 0;
   int owners = 0;
   bool one_node = false;  // all ranks are, without a wish
+  NodeChoice owner_nodes{};
   bool operator==(const SetWish&) const = default;
 };
 

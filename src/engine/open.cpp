@@ -8,6 +8,7 @@
 #include "engine/keeper.hpp"
 #include "engine/opening.hpp"
 #include "engine/stock_report.hpp"
+#include "layout/owner_nodes.hpp"
 #include "ranks/agreement.hpp"
 #include "storage/stored_file.hpp"
 
@@ -53,7 +54,10 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   request.needs_descriptor = options.needs_descriptor || s.settings.mode != Mode::strict;
   // Who owns nothing, and keeps nothing, may never touch the file.
   const Topology& t = s.nodes->topology();
-  request.may_wait = !request.needs_descriptor && t.nodes > 1 && t.rail < 0;
+  request.may_wait = !request.needs_descriptor && t.nodes > 1 && (t.rail < 0 || !t.node_may_own());
+  if (ranks.rank() == 0 && !owner_nodes(s.settings.owner_nodes, t.nodes))
+    warn_once("forebay_owner_nodes=" + text_of(s.settings.owner_nodes) +
+              " is left out: the last node is number " + std::to_string(t.nodes - 1));
   FileContext::Memory memory{};
   Status status = s.open_stored(request, choice.led, memory, options.elsewhere);
   if (!status.ok()) {

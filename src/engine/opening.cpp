@@ -100,6 +100,9 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
     if (gathers && output->empty()) *output = "-";
   }
   settings.has_keeper = values[n] != 0;
+  if (auto& nodes = settings.owner_nodes.ranges;
+      !nodes.empty() && !ranks.broadcast(nodes.data(), nodes.size() * sizeof nodes.front(), 0))
+    return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
   settings.was_automatic = settings.mode == Mode::automatic;
   if (settings.was_automatic && !settings.has_keeper) settings.mode = settings.without_keeper;
   return {};

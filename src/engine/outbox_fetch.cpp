@@ -44,7 +44,7 @@ Status OutboxFetch::run(Extent hull, int shift) {
   shift_ = outbox_.rounds().granule(shift);
   const bool exchanges = f_.rail != nullptr;
   if (exchanges) {
-    f_.counters.aggregator = 1;
+    if (f_.domains.owns({f_.node, f_.aggregator})) f_.counters.aggregator = 1;
     indispensable([&] {
       const auto nodes = static_cast<std::size_t>(f_.nodes);
       letters_.resize(nodes);

@@ -41,7 +41,8 @@ Status OutboxRun::run(std::int64_t first, int shift) {
   const bool exchanges = f_.rail != nullptr;
   const bool writes = f_.writes_for >= 0;
   const bool behind = writes && f_.writes_for != f_.aggregator;
-  if (exchanges || writes) f_.counters.aggregator = 1;
+  if (f_.domains.owns({f_.node, f_.aggregator}) || f_.domains.owns({f_.node, f_.writes_for}))
+    f_.counters.aggregator = 1;
   indispensable([&] {
     if (exchanges) letters_.resize(static_cast<std::size_t>(f_.nodes));
     if (writes) writer_ = std::make_unique<StripeWriter>(f_, f_.domains.stripe_bytes());

@@ -5,6 +5,7 @@
 
 #include "base/hints.hpp"
 #include "engine/file_context.hpp"
+#include "layout/owner_nodes.hpp"
 #include "report/report.hpp"
 
 namespace forebay {
@@ -30,6 +31,7 @@ Status report_at_close(const FileContext& file) {
   facts.stripe_source = file.stripe_source;
   facts.storage_targets = file.layout.striping().factor;
   facts.window_bytes = file.layout.round_bytes();
+  facts.owner_nodes = text_of(choice_of(topology.owning));
   facts.link = topology.nodes == 1 ? "none" : file.nodes->link_used() == Link::put ? "put" : "message";
   facts.file_system = file.file.system().name;
   facts.fills_holes = file.file.fills_holes();

@@ -11,6 +11,7 @@
 #include "base/waiting.hpp"
 #include "engine/keep_by_node.hpp"
 #include "exchange/round_choice.hpp"
+#include "layout/owner_nodes.hpp"
 #include "ranks/agreement.hpp"
 
 namespace forebay {
@@ -63,7 +64,8 @@ Status WindowUse::settle() {
 }
 
 SetWish FileContext::wish() const {
-  return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators, settings.one_node};
+  return {settings.ranks_per_node, settings.aggregators_per_node, settings.aggregators, settings.one_node,
+          settings.owner_nodes};
 }
 
 void FileContext::take(Seat next) {
@@ -181,7 +183,8 @@ void FileContext::compare_link(bool alone) {
 }
 
 bool FileContext::may_have_own_parts(Extent hull) const {
-  return nodes->topology().nodes > 1 && settings.rounds == Rounds::automatic &&
+  const Topology& t = nodes->topology();
+  return t.nodes > 1 && t.owning.empty() && settings.rounds == Rounds::automatic &&
          layout.round_begin(hull.begin) + layout.round_bytes() < hull.end;
 }
 
@@ -229,6 +232,14 @@ Status FileContext::do_without_shared_memory(Status why) {
   if (comm->rank() == 0)
     warn_once("ranks of a node exchange messages instead of sharing memory: " + heard.message() +
               "; make /dev/shm larger, or set forebay_memory_bytes or forebay_window_bytes lower");
+  if (nodes->topology().owning.empty()) {
+    settings.owner_nodes = {};
+  } else {
+    // The ranks of these nodes.
+    const std::int64_t me = comm->rank();
+    const auto owning = comm->concatenate({&me, nodes->topology().node_may_own() ? 1u : 0u});
+    settings.owner_nodes = choice_of(std::vector<int>(owning.begin(), owning.end()));
+  }
   settings.ranks_per_node = 1;
   settings.link = forebay::Link::message;  // MPI's windows between ranks of a node are shared memory, too
   take(Seat(*comm, wish(), choose(*comm, wish())));

@@ -1,6 +1,8 @@
 // Choosing how many owners there are, and how large a round is.
 #include "layout/file_domains.hpp"
 
+#include <algorithm>
+
 namespace forebay {
 
 // Owners and stripes both go by turns. So where one of the two numbers divides the other, a storage target's
@@ -35,6 +37,15 @@ std::int64_t part_of(std::int64_t stripe, std::int64_t most) {
 }
 
 }  // namespace
+
+bool FileDomains::owns(const Owner& one) const {
+  int nodes = set_.nodes, place = one.node;
+  if (!set_.owning.empty()) {
+    nodes = static_cast<int>(set_.owning.size());
+    place = static_cast<int>(std::ranges::find(set_.owning, one.node) - set_.owning.begin());
+  }
+  return one.rail >= 0 && place < nodes && one.rail * nodes + place < owners_;
+}
 
 std::int64_t choose_round_bytes(std::int64_t stripe, int owners, std::int64_t wanted, std::int64_t most) {
   // Below that the barrier of a round shows; above, the pages that every rank touches for the first time.

@@ -69,6 +69,8 @@ class FileDomains {
   std::int64_t block_bytes() const { return block_; }
   std::int64_t round_bytes() const { return round_; }
   int owners() const { return owners_; }
+  /// Whether any byte of any file can be this one's.
+  bool owns(const Owner& one) const;
 
   Owner owner(std::int64_t offset) const {
     const auto turn = static_cast<int>(offset / block_ % owners_);

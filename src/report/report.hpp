@@ -30,6 +30,7 @@ struct FileFacts {
   std::string stripe_source;         ///< "hint", "lustre.lov", "MPI-IO", "st_blksize", "default"
   std::int64_t storage_targets = 0;  ///< that have the stripes by turns; 0: not known
   std::int64_t window_bytes = 0;     ///< file range of a round
+  std::string owner_nodes;           ///< that may own parts of the file, "all" or as "0-3,8"
   std::string link;                  ///< "put", "message"; "none" where nothing crosses nodes
   std::string storage;               ///< what was really used: "mpiio", "posix", …; "stock"
   std::string file_system;           ///< by the name in the table of those that are known

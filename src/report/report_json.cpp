@@ -108,6 +108,7 @@ Json to_json(const FileReport& report) {
       {"stripe_source", facts.stripe_source},
       {"storage_targets", facts.storage_targets},
       {"window_bytes", facts.window_bytes},
+      {"owner_nodes", facts.owner_nodes},
   };
   for (const CounterField& field : counter_fields()) json[Pointer(field.place)] = report.total.*field.value;
   for (const Average& average : averages) {
@@ -140,6 +141,7 @@ FileReport from_json(const Json& json) {
   (void)parse_hints(facts.settings, json.at("settings").get<std::string>(), Origin::info);
   facts.stripe_bytes = json.at("stripe_bytes");
   facts.stripe_source = json.value("stripe_source", "");
+  facts.owner_nodes = json.value("owner_nodes", "");
   facts.storage_targets = json.value("storage_targets", std::int64_t{0});
   facts.window_bytes = json.at("window_bytes");
   facts.link = json.at("link");

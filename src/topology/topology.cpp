@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "layout/owner_nodes.hpp"
+
 namespace forebay {
 namespace {
 
@@ -12,6 +14,10 @@ namespace {
 constexpr int kDefaultAggregators = 2;
 
 }  // namespace
+
+bool Topology::node_may_own() const {
+  return owning.empty() || std::ranges::binary_search(owning, node);
+}
 
 std::vector<int> spread_out(int ranks, int aggregators) {
   std::vector<int> first;
@@ -40,7 +46,7 @@ int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks) {
 }
 
 Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
-                       int owners, bool one_node) {
+                       int owners, bool one_node, const NodeChoice& choice) {
   Topology t;
   const int rank = ranks->rank();
   t.node_comm = one_node ? ranks : ranks->split_by_node();
@@ -66,7 +72,9 @@ Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ran
     t.least_local_ranks = t.most_local_ranks = t.local_ranks;
   }
 
-  t.aggregators = aggregators_of_node(aggregators, owners, t.nodes, t.least_local_ranks);
+  t.owning = owner_nodes(choice, t.nodes).value_or(std::vector<int>());
+  const int own = t.owning.empty() ? t.nodes : static_cast<int>(t.owning.size());
+  t.aggregators = aggregators_of_node(aggregators, owners, own, t.least_local_ranks);
   const auto place_among = [&](const std::vector<int>& chosen) {
     const auto at = std::find(chosen.begin(), chosen.end(), t.local_rank);
     return at != chosen.end() ? static_cast<int>(at - chosen.begin()) : -1;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/node_choice.hpp"
 #include "layout/file_domains.hpp"
 #include "ranks/communicator.hpp"
 
@@ -19,7 +20,7 @@ std::vector<int> spread_out(int ranks, int aggregators);
 std::vector<int> writers_beside(int ranks, int aggregators);
 
 /// How many of them each node has. `wanted` > 0 is the wish, bounded by the smallest node's `least_ranks`; 0:
-/// as many as `owners`, those of all nodes together, asks for; 0 there, too, chooses.
+/// as many as `owners`, those of all `nodes` that own together, asks for; 0 there, too, chooses.
 int aggregators_of_node(int wanted, int owners, int nodes, int least_ranks);
 
 /// The same on every rank where it says so. An aggregator is numbered by its rail: aggregator j of every node
@@ -37,14 +38,18 @@ struct Topology {
   int aggregators = 1;        ///< a node; all ranks
   int rail = -1;              ///< -1: not an aggregator
   int writes_for = -1;        ///< the rail for which this rank writes beside its aggregator; -1: none
+  std::vector<int> owning{};  ///< the nodes that may own parts of a file; empty: all; all ranks
 
-  OwnerSet owners() const { return {nodes, aggregators}; }
+  OwnerSet owners() const { return {nodes, aggregators, owning}; }
+  /// Whether this rank's node is one of them.
+  bool node_may_own() const;
 };
 
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
 /// subgroup method, and several nodes on one for tests). `aggregators`, `owners`: as aggregators_of_node.
-/// `one_node`: all ranks know that they are on one; then this takes no message.
+/// `one_node`: all ranks know that they are on one; then this takes no message. `choice`: of nodes that own;
+/// where it means none of these, all do.
 Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
-                       int owners = 0, bool one_node = false);
+                       int owners = 0, bool one_node = false, const NodeChoice& choice = {});
 
 }  // namespace forebay

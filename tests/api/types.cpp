@@ -73,6 +73,7 @@ using StorageKind = Hints::Storage;
 using FillHoles = Hints::FillHoles;
 using Metadata = Hints::Metadata;
 using NewStripes = Hints::Stripes;
+using NodeChoice = const char*;
 
 // What `set` makes of a value: the hint, with a value that the library takes as this one.
 template <class T, class Set>
@@ -101,6 +102,10 @@ void check_setter(const char* hint, const std::string& words, Set&& set) {
   } else if constexpr (std::is_same_v<T, NewStripes>) {
     check({16, 4 << 20}, "16x4194304");
     check({}, "auto");
+  } else if constexpr (std::is_same_v<T, NodeChoice>) {
+    check("all", "all");
+    check("4", "4");
+    check("0-3,8", "0-3,8");
   } else if constexpr (std::is_same_v<T, int>) {
     check(7, "7");
   } else {

@@ -193,6 +193,45 @@ TEST(Hints, StripesOfNewFiles) {
     EXPECT_THAT(failure(std::string("forebay_stripe=") + bad), HasSubstr("COUNTxSIZE")) << bad;
 }
 
+TEST(Hints, OwnerNodes) {
+  using Ranges = std::vector<NodeChoice::Range>;
+  EXPECT_EQ(parsed("").owner_nodes, NodeChoice());
+  EXPECT_EQ(parsed("forebay_owner_nodes=4;forebay_owner_nodes=all").owner_nodes, NodeChoice());
+  EXPECT_EQ(parsed("forebay_owner_nodes=4").owner_nodes.count, 4);
+  EXPECT_EQ(parsed("forebay_owner_nodes=4").owner_nodes.ranges, Ranges());
+  const NodeChoice some = parsed("forebay_owner_nodes= 8, 0 - 3 ").owner_nodes;
+  EXPECT_EQ(some.count, 0);
+  EXPECT_EQ(some.ranges, (Ranges{{0, 3}, {8, 8}}));
+  const auto printed = [](const std::string& value) {
+    return format_hints(parsed("forebay_owner_nodes=" + value));
+  };
+  EXPECT_EQ(printed("4-4"), "forebay_owner_nodes=4-4") << "not the count 4";
+  EXPECT_EQ(printed("4,4"), "forebay_owner_nodes=4-4");
+  EXPECT_EQ(printed("9,2-5,3-7,8,20"), "forebay_owner_nodes=2-9,20") << "neighbours are one range";
+  EXPECT_EQ(printed("5-9,1-2,1-3"), "forebay_owner_nodes=1-3,5-9");
+  for (const char* bad : {"", "0", "-1", "none", "1-", "-", ",", "1,", ",1", "3-1", "1-2-3", "1 2", "0x1",
+                          "16777217", "99999999999", "a-b", "all,1"})
+    EXPECT_THAT(failure(std::string("forebay_owner_nodes=") + bad), HasSubstr(bad)) << bad;
+}
+
+TEST(Settings, RanksAgreeOnHowManyRangesOfNodesAreToldBeside) {
+  const auto agreed = [](const std::string& first, const std::string& other) {
+    Settings theirs = parsed("forebay_owner_nodes=" + first), mine = parsed("forebay_owner_nodes=" + other);
+    std::vector<std::int64_t> numbers;
+    for_each_agreed(theirs, [&](std::int64_t number) { numbers.push_back(number); });
+    std::size_t at = 0;
+    for_each_agreed(mine, [&](std::int64_t& number) { number = numbers.at(at++); });
+    for_each_agreed(theirs, [&](std::int64_t&) {});
+    EXPECT_EQ(theirs.owner_nodes, parsed("forebay_owner_nodes=" + first).owner_nodes)
+        << "rank 0 keeps its own";
+    return mine.owner_nodes;
+  };
+  EXPECT_EQ(agreed("0-1,5", "all").ranges.size(), 2u);
+  EXPECT_EQ(agreed("0-1,5", "7,9,11").ranges.size(), 2u);
+  EXPECT_EQ(agreed("all", "7,9"), NodeChoice());
+  EXPECT_EQ(agreed("3", "7,9"), NodeChoice(3));
+}
+
 TEST(Hints, PrintedHintsParseBack) {
   for (const char* text :
        {"", "forebay_mode=commit;forebay_stripe_bytes=3000", "forebay_fail_rank=2;cb_nodes=4",

@@ -68,6 +68,7 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.settings.stats = "/data/stats.json";
   f.stripe_bytes = 1 << 20;
   f.window_bytes = 4 << 20;
+  f.owner_nodes = "0-3";
   f.link = "put";
   f.storage = "mpiio";
   f.file_system = "nfs";

@@ -105,6 +105,9 @@ class Program {
                         ";forebay_pool_bytes=" + pools[draw(3)] +
                         ";forebay_bypass_bytes=" + (draw(2) == 0 ? "0" : "2000") +
                         ";forebay_delay_usec=" + (draw(3) == 0 ? "300" : "0");
+    const char* const owners[] = {"all", "all", "1", "2", "1-1", "0-0,2", "5-9"};
+    const auto choice = draw(std::size(owners)), other = draw(std::size(owners));  // rank 0's holds
+    hints += std::string(";forebay_owner_nodes=") + owners[comm_.rank() == 0 ? choice : other];
     if (case_.keeping == Keeping::by_node && draw(2) == 0)
       hints += ";forebay_segment_bytes=1024;forebay_segments=4";
     well(parse_hints(options.settings, hints, Origin::call), "hints");

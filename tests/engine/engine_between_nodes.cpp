@@ -205,6 +205,7 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
   if (below(4) == 0) hints += ";forebay_storage=posix";
   if (below(3) == 0) hints += ";forebay_link=message";
   if (below(2) == 0) hints += ";forebay_rounds=wide";
+  if (below(3) == 0) hints += below(2) == 0 ? ";forebay_owner_nodes=1" : ";forebay_owner_nodes=1-1";
   auto file = open_between_nodes(hints);
   const int ranks_per_node = (file->ranks() + file->nodes() - 1) / file->nodes();
   const auto node_of = [&](int rank) { return static_cast<signed char>(rank / ranks_per_node); };

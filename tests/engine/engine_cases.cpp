@@ -529,6 +529,17 @@ void no_shared_memory() {
   auto file = open_file(MPI_COMM_WORLD, "cases.dat", "");
   CHECK(file->nodes() == file->ranks());
   CHECK_OK(file->close());
+  // Owner nodes are those that there were: their ranks own.
+  fresh("cases.dat");
+  file = open_file(
+      MPI_COMM_WORLD, "cases.dat",
+      "forebay_mode=strict;forebay_stripe_bytes=4k;forebay_ranks_per_node=2;forebay_owner_nodes=1-1");
+  CHECK(file->nodes() == file->ranks());
+  CHECK_OK(put_interleaved(*file, 0, 100000, 12, 3));
+  CHECK((file->counters().writes > 0) == (file->rank() / 2 == 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(holds_interleaved(*file, 0, 100000, 3));
+  CHECK_OK(file->close());
 }
 
 // Whether ranks believe what a launcher says of their machine: not one that started others.

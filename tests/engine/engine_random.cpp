@@ -97,6 +97,7 @@ void run_case(std::uint64_t seed, const std::string& path) {
   hints += ";forebay_aggregators_per_node=" + pick({"0", "1", "2", "3", "7"});
   hints += ";forebay_link=" + pick({"put", "message", "automatic"});
   hints += ";forebay_rounds=" + pick({"automatic", "wide", "wide", "window"});
+  hints += ";forebay_owner_nodes=" + pick({"all", "all", "1", "2", "0-0,2", "1-1"});
   hints += ";forebay_bypass_bytes=" + pick({"0", "4096", "1048576"});
   const bool commits = random() % 2 == 0;
   if (commits) hints += ";forebay_mode=commit;forebay_pool_bytes=" + pick({"0", "4096", "100k", "1m"});

@@ -87,6 +87,7 @@ void run_case(std::uint64_t seed) {
   hints += ";forebay_aggregators_per_node=" + pick({"0", "1", "2", "3", "7"});
   hints += ";forebay_link=" + pick({"put", "message", "automatic"});
   hints += ";forebay_rounds=" + pick({"automatic", "wide", "wide", "window"});
+  hints += ";forebay_owner_nodes=" + pick({"all", "all", "1", "2", "0-0,2", "1-1"});
   hints += ";forebay_bypass_bytes=" + pick({"0", "4096", "1048576"});
   const bool commits = random() % 2 == 0;
   if (commits) hints += ";forebay_mode=commit;forebay_pool_bytes=" + pick({"0", "100k", "1m"});
@@ -130,7 +131,9 @@ void run_case(std::uint64_t seed) {
       Wanted& w = wanted.emplace_back(wanted_of(mine, begin, elements, width, density));
       gets.push_back({w.cursor.get(), w.sink.get()});
     }
-    const Status status = random() % 8 != 0 ? file->read_all(gets) : file->read(gets);
+    const bool together = random() % 8 != 0;
+    if (!together && commits && !by_node) CHECK_OK(file->flush());  // what other ranks keep is not seen
+    const Status status = together ? file->read_all(gets) : file->read(gets);
     if (!status.ok()) {
       std::fprintf(stderr, "seed %lu rank %d: %s\n", seed, rank, status.message().c_str());
       ++failures;

@@ -155,6 +155,12 @@ void run_case(const Case& c, unsigned seed) {
   std::int64_t put_bytes = 0;
   for (const Counters& count : counters) put_bytes += count.bytes;
   EXPECT_GT(put_bytes, kElements * kWidth * 2);
+  for (int t = 0; t < total; ++t) {
+    if (c.owning.empty() || std::ranges::count(c.owning, t / c.ranks) > 0) continue;
+    EXPECT_EQ(counters[static_cast<std::size_t>(t)].writes, 0)
+        << "thread " << t << " of a node that owns nothing";
+    EXPECT_EQ(counters[static_cast<std::size_t>(t)].aggregator, 0) << "thread " << t;
+  }
   for (std::size_t i = 0; i < file.size(); ++i) {
     ASSERT_EQ(file[i], expected[i]) << "byte " << i << ", seed " << seed;
   }

@@ -196,6 +196,11 @@ void run_case(const Case& c, Spread spread, unsigned seed) {
     written += count.written_bytes;
     put += count.bytes;
   }
+  for (int t = 0; t < total; ++t) {
+    if (c.owning.empty() || std::ranges::count(c.owning, t / c.ranks) > 0) continue;
+    EXPECT_EQ(counters[static_cast<std::size_t>(t)].writes, 0)
+        << "thread " << t << " of a node that owns nothing";
+  }
   if (spread != Spread::overlapping && seed % 2 != 0) {
     EXPECT_EQ(written, put) << "every byte is written once";
   }

@@ -293,6 +293,29 @@ void ranks_that_own_nothing() {
   check(outcome.code() == Code::no_such_file, "the reason", __LINE__, outcome.message());
 }
 
+// The first rank makes the file, whoever owns it.
+void nodes_that_own_nothing() {
+  if (ranks() < 4) return;
+  for (const auto& [choice, owner] : {std::pair{"1", 0}, {"1-1", 2}}) {
+    const std::string name = std::string("lustre/node") + choice;
+    auto file = open_file(MPI_COMM_WORLD, name,
+                          "forebay_storage=posix;forebay_ranks_per_node=2;forebay_aggregators_per_node=1;"
+                          "forebay_mode=strict;forebay_owner_nodes=" +
+                              std::string(choice));
+    if (!file) return;
+    CHECK_OK(put_interleaved(*file, 0, kTotal, 32, 3));
+    CHECK_OK(put_interleaved(*file, 0, kTotal, 300'000, 5));
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::set<int> writers;
+    for (const Noted& each : noted(name, "write")) writers.insert(each.rank);
+    CHECK(writers == std::set<int>{owner});
+    CHECK(openers(name) == (std::set<int>{0, owner}));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(holds_interleaved(*file, 0, kTotal, 5));
+    CHECK_OK(file->close());
+  }
+}
+
 void a_file_that_is_there_already() {
   if (rank() == 0) std::ofstream("lustre/there") << "before";
   MPI_Barrier(MPI_COMM_WORLD);
@@ -336,6 +359,7 @@ void run_all() {
   part("layouts that are refused", layouts_that_are_refused);
   part("stripes larger than memory", stripes_larger_than_memory);
   part("ranks that own nothing", ranks_that_own_nothing);
+  part("nodes that own nothing", nodes_that_own_nothing);
   part("a file that is there already", a_file_that_is_there_already);
 }
 

@@ -93,6 +93,18 @@ TEST(Plan, GrowsWithTheMachine) {
   }
 }
 
+// What each owner gets comes from all nodes but its own.
+TEST(Plan, FewerNodesOwn) {
+  WriteQuestion q = question(16, 8, 8 << 20, 1 << 20);
+  q.settings.owner_nodes = NodeChoice(4);
+  const WritePlan plan = plan_of(q);
+  EXPECT_EQ(plan.owning, (std::vector<int>{0, 4, 8, 12}));
+  EXPECT_EQ(plan.layout.owners(), 8);
+  EXPECT_EQ(plan.messages, plan.owner_rounds * 15);
+  q.settings.aggregators = 12;  // three on each of these
+  EXPECT_EQ(plan_of(q).aggregators, 3);
+}
+
 TEST(Plan, SaysWhatBoundsAWrite) {
   EXPECT_THAT(plan_of(question(1, 8, 1 << 15, 1 << 10)).bound, HasSubstr("too small for its owners"));
   EXPECT_THAT(plan_of(question(1, 8, 8 << 20, 1 << 10)).bound, HasSubstr("of one node"));
@@ -154,6 +166,15 @@ TEST_F(PlanCommand, TakesOptionsAndHints) {
   EXPECT_EQ(plan({}, {{"FOREBAY_HINTS", "forebay_rounds=window"}})["kind"], "window");
   EXPECT_EQ(plan({"--rounds", "wide"}, {{"FOREBAY_HINTS", "forebay_rounds=window"}})["kind"], "wide");
   EXPECT_LE(plan({"--memory-bytes", "1m"})["memory"]["bytes_per_rank"], 1 << 20);
+  EXPECT_EQ(plan({})["owner_nodes"], "all");
+  const json some = plan({"--owner-nodes", "0-3,8,70-99"});
+  EXPECT_EQ(some["owner_nodes"], "0-3,8") << "there are nodes 0 to 63";
+  EXPECT_EQ(some["owners"], 10);
+  EXPECT_EQ(plan({}, {{"FOREBAY_HINTS", "forebay_owner_nodes=4"}})["owner_nodes"], "0,16,32,48");
+  EXPECT_THAT(forebay_command(with({"--owner-nodes", "4"})).output, HasSubstr("0,16,32,48: 4 of 64"));
+  const Outcome none = forebay_command(with({"--owner-nodes", "64-70"}));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.errors, HasSubstr("forebay_owner_nodes=64-70 names no node: the last one is number 63"));
 }
 
 TEST_F(PlanCommand, RefusesWhatIsNoMachineAndNoWrite) {
