@@ -92,7 +92,7 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status = create_shared_memory(tried, tried, memory, name);
+  const Status status = create_shared_memory(tried, {{{0, 2 * rank_share}}}, memory, name);
   if (status.ok()) ::shm_unlink(name.c_str());
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();
