@@ -185,7 +185,10 @@ Rail* NodeSet::rail(forebay::Link wanted) {
   Rail* rail = nullptr;
   indispensable([&] {
     auto& kept = rails_[wanted];
-    if (kept == nullptr) kept = topology_.rail_comm->make_rail(wanted, link_used_);
+    if (kept == nullptr) {
+      kept = topology_.rail_comm->make_rail(*topology_.aggregator_comm, wanted, link_used_);
+      measured_rate_ = static_cast<std::int64_t>(kept->rate());
+    }
     rail = kept.get();
   });
   return rail;
