@@ -99,11 +99,11 @@ TEST(Plan, SaysWhatBoundsAWrite) {
   WriteQuestion q = question(16, 8, 8 << 20, 1 << 20);
   EXPECT_THAT(plan_of(q).bound, HasSubstr("the network or the file system"));
   q.stripe_count = 4;
-  EXPECT_THAT(plan_of(q).bound, Not(HasSubstr("stripe count")));  // 64 owners, 16 for each target
+  EXPECT_THAT(plan_of(q).bound, Not(HasSubstr("stripe count")));  // 32 owners, 8 for each target
   q.stripe_count = 20;
   const WritePlan few = plan_of(q);
-  EXPECT_THAT(few.bound, HasSubstr("20 storage targets let 20 of 64 aggregators"));
-  EXPECT_THAT(few.change, HasSubstr("64"));
+  EXPECT_THAT(few.bound, HasSubstr("20 storage targets let 20 of 32 aggregators"));
+  EXPECT_THAT(few.change, HasSubstr("32"));
 }
 
 // A change that it names is one that helps.
