@@ -76,6 +76,8 @@ struct PlanOptions {
   std::string bytes;        ///< a rank
   std::int64_t pieces = 0;  ///< a rank
   std::int64_t stripe_count = 0;
+  int domains = 1;
+  int cards = 0;
   // As the hints of that name; "": the default.
   std::string stripe, aggregators_per_node, memory_bytes, rounds, owner_nodes;
   std::string json;  ///< a file to write instead; "-": stdout

@@ -19,6 +19,7 @@
 
 #include "base/hints.hpp"
 #include "commands.hpp"
+#include "doctor_node.hpp"
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
 #include "exchange/shared_memory.hpp"
@@ -92,7 +93,7 @@ Json shared_memory() {
   }
   SharedMemory memory;
   std::string name;
-  const Status status = create_shared_memory(tried, tried, memory, name);
+  const Status status = create_shared_memory(tried, {{{0, 2 * rank_share}}}, memory, name);
   if (status.ok()) ::shm_unlink(name.c_str());
   result["window_bytes"] = tried;
   result["reserved"] = status.ok();
@@ -193,6 +194,7 @@ void print_text(const Json& d) {
   }
   line("launcher",
        text(d["launcher"]).empty() ? "none found: programs were tried with one rank" : text(d["launcher"]));
+  print_node(d["node"]);
   const Json& memory = d["shared_memory"];
   fmt::print("Shared memory\n");
   line(text(memory["folder"]),
@@ -279,6 +281,7 @@ int doctor(const DoctorOptions& options) {
          {"shim", installation.shim},
          {"launcher", prober.launcher()},
          {"mpi", Json::object()},
+         {"node", examine_node()},
          {"shared_memory", shared_memory()},
          {"keeper", keeper_process(installation)},
          {"drivers", Json::array()}};

@@ -34,4 +34,13 @@ std::string counted(std::int64_t count, const std::string& one, const std::strin
   return human_count(count) + ' ' + (count == 1 ? one : many);
 }
 
+std::string why_so_many_aggregators(const std::string& counted_by) {
+  if (counted_by == "network cards") return "one for each network card";
+  if (counted_by == "NUMA domains") return "one for each NUMA domain";
+  if (counted_by == "ranks") return "all ranks of the smallest node";
+  if (counted_by == "cb_nodes") return "by cb_nodes";
+  if (counted_by == "hint") return "by forebay_aggregators_per_node";
+  return counted_by.empty() ? "" : "the usual number";
+}
+
 }  // namespace forebay::tools

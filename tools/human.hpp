@@ -15,4 +15,7 @@ std::string human_count(std::int64_t count);
 /// "1 write", "2 writes".
 std::string counted(std::int64_t count, const std::string& one, const std::string& many);
 
+/// Of word_of(CountedBy): "network cards" is "one for each network card". "": nothing is known.
+std::string why_so_many_aggregators(const std::string& counted_by);
+
 }  // namespace forebay::tools

@@ -219,6 +219,11 @@ int parse_and_run(int argc, char** argv) {
                    "owners on each node; forebay_aggregators_per_node")
       ->type_name("A");
   plan_command
+      ->add_option("--domains", plan_options.domains, "NUMA domains of a node that have ranks (default: 1)")
+      ->type_name("D");
+  plan_command->add_option("--cards", plan_options.cards, "network cards of a node (default: not known)")
+      ->type_name("C");
+  plan_command
       ->add_option("--memory-bytes", plan_options.memory_bytes,
                    "the bound for each rank (default: 16m); forebay_memory_bytes")
       ->type_name("M");

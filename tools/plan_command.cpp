@@ -39,6 +39,8 @@ Status take(const PlanOptions& o, WriteQuestion& q) {
   q.ranks_per_node = o.ranks_per_node;
   q.rank_pieces = o.pieces;
   q.stripe_count = o.stripe_count;
+  q.domains = o.domains;
+  q.cards = o.cards;
   return status;
 }
 
@@ -60,7 +62,8 @@ std::vector<Row> rows_of(const WriteQuestion& q, const WritePlan& p) {
   add("stripes", fmt::format("{}, on {}", human_bytes(p.layout.stripe_bytes()),
                              q.stripe_count > 0 ? counted(q.stripe_count, "storage target", "storage targets")
                                                 : "an unknown number of storage targets"));
-  add("owners", fmt::format("{}, {} a node", human_count(p.layout.owners()), p.aggregators));
+  add("owners", fmt::format("{}, {} a node: {}", human_count(p.layout.owners()), p.aggregators.count,
+                            why_so_many_aggregators(word_of(p.aggregators.by))));
   if (!p.owning.empty())
     add("owner nodes", fmt::format("{}: {} of {}", text_of(choice_of(p.owning)), p.owning.size(), q.nodes));
   add("at work in a round", counted(p.owners_at_work, "owner", "owners"));
@@ -90,7 +93,10 @@ nlohmann::ordered_json json_of(const WriteQuestion& q, const WritePlan& p) {
           {"pieces_per_rank", q.rank_pieces},
           {"stripe_bytes", p.layout.stripe_bytes()},
           {"stripe_count", q.stripe_count},
-          {"aggregators_per_node", p.aggregators},
+          {"domains_per_node", q.domains},
+          {"cards_per_node", q.cards},
+          {"aggregators_per_node", p.aggregators.count},
+          {"aggregators_by", word_of(p.aggregators.by)},
           {"owner_nodes", text_of(choice_of(p.owning))},
           {"owners", p.layout.owners()},
           {"owners_at_work", p.owners_at_work},

@@ -48,6 +48,20 @@ std::string list_of(const json& numbers) {
   return text;
 }
 
+/// "" where nobody has measured.
+std::string link_rate(const json& file) {
+  const std::int64_t rate = file.value("link_bytes_per_second", std::int64_t{0});
+  return rate == 0 ? "" : "; measured at " + human_bytes(rate) + " a second on each rail";
+}
+
+/// Why a node has so many; "" where nobody said.
+std::string about_aggregators(const json& file) {
+  if (!file.contains("node") || number(file["node"].at("aggregators")) == 0) return "";
+  const json& node = file["node"];
+  return fmt::format("; {} a node, {}", number(node.at("aggregators")),
+                     why_so_many_aggregators(text_of(node.at("aggregators_by"))));
+}
+
 void print_times(const json& seconds) {
   std::string heads;
   std::string slowest;
@@ -198,13 +212,14 @@ void print_file(const json& file) {
                      counted(number(coalesced.at("rounds")), "round", "rounds"),
                      human_bytes(number(coalesced.at("average_run_bytes"))), owners_at_work(coalesced)));
   }
-  line("between nodes", number(between.at("messages")) == 0
-                            ? "nothing"
-                            : fmt::format("{} of {}, {} of headers; {} of them one-sided puts",
-                                          counted(number(between.at("messages")), "message", "messages"),
-                                          human_bytes(number(between.at("bytes"))),
-                                          human_bytes(between.value("header_bytes", std::int64_t{0})),
-                                          human_count(number(between.at("one_sided_puts")))));
+  line("between nodes",
+       number(between.at("messages")) == 0
+           ? "nothing"
+           : fmt::format("{} of {}, {} of headers; {} of them one-sided puts{}",
+                         counted(number(between.at("messages")), "message", "messages"),
+                         human_bytes(number(between.at("bytes"))),
+                         human_bytes(between.value("header_bytes", std::int64_t{0})),
+                         human_count(number(between.at("one_sided_puts"))), link_rate(file)));
   line("file writes",
        fmt::format("{} of {}, on average {}; {} aligned, {} not",
                    counted(number(writes.at("count")), "write", "writes"),
@@ -234,7 +249,7 @@ void print_file(const json& file) {
                              human_bytes(number(memory.at("segments_bytes"))),
                              human_bytes(number(memory.at("peak_sum_bytes"))),
                              human_bytes(number(memory.at("peak_max_bytes")))));
-  line("aggregators", list_of(file.at("aggregators")));
+  line("aggregators", list_of(file.at("aggregators")) + about_aggregators(file));
   if (const std::string owning = file.value("owner_nodes", ""); owning != "all") line("owner nodes", owning);
   for (const json& note : file.at("notes")) line("note", text_of(note));
 }

@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 constexpr int kMostNodes = 1 << 20;
+constexpr int kMostCards = 1 << 10;
 // Of parts of the file that are looked at; what lies behind them goes as they do.
 constexpr std::int64_t kMostParts = 400'000;
 
@@ -120,7 +121,7 @@ class Walk {
     p_.layout.in_rounds_of(e.size()).for_each_part(e.begin, e, [&](const DomainPart& part) {
       ++parts_, ++looked_;
       const Extent hull{part.begin, part.end};
-      OwnersShare& share = shares[std::int64_t{part.owner.node} * p_.aggregators + part.owner.rail];
+      OwnersShare& share = shares[std::int64_t{part.owner.node} * p_.aggregators.count + part.owner.rail];
       const std::int64_t senders = nodes_.others(hull, part.owner.node);
       share.all = share.all || senders == q_.nodes - 1;
       share.senders += senders;
@@ -226,6 +227,10 @@ Status check(const WriteQuestion& q) {
         fmt::format("{} bytes are no whole bytes for each of {} pieces", q.rank_bytes, q.rank_pieces));
   if (q.stripe_count < 0 || q.stripe_count > kMostNodes)
     return wrong(fmt::format("the stripe count is 0 (not known) to {}", kMostNodes));
+  if (q.domains < 1 || q.domains > q.ranks_per_node)
+    return wrong("a node has 1 NUMA domain to as many as ranks: those without ranks do not count");
+  if (q.cards < 0 || q.cards > kMostCards)
+    return wrong(fmt::format("a node has 0 (not known) to {} network cards", kMostCards));
   return {};
 }
 
@@ -260,15 +265,15 @@ Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
     return {Code::bad_hint, fmt::format("forebay_owner_nodes={} names no node: the last one is number {}",
                                         text_of(s.owner_nodes), q.nodes - 1)};
   p.owning = std::move(*owning);
-  p.aggregators =
-      aggregators_of_node(s.aggregators_per_node, s.aggregators, nodes_that_own(q, p), q.ranks_per_node);
+  p.aggregators = count_aggregators(s.aggregators_per_node, s.aggregators, nodes_that_own(q, p), q.ranks_per_node,
+                                    aggregators_for({q.ranks_per_node, q.domains, q.cards}));
   const RoundMemory memory = memory_for_rounds(s, {q.ranks_per_node, memory_left_for_windows(s)});
   const std::int64_t stripe = s.stripe_bytes > 0    ? s.stripe_bytes
                               : s.striping_unit > 0 ? s.striping_unit
                                                     : kDefaultStripe;
   const Striping striping{stripe, q.stripe_count};
   RoundChoice choice =
-      choose_rounds(s, {{q.nodes, p.aggregators, p.owning}, q.ranks_per_node}, striping, memory);
+      choose_rounds(s, {{q.nodes, p.aggregators.count, p.owning}, q.ranks_per_node}, striping, memory);
   p.layout = std::move(choice.layout);
   p.wide = choice.wide;
   p.takes_wide = takes_wide(s, p.layout, p.wide, {0, q.bytes()}, Direction::write);
@@ -282,7 +287,7 @@ Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
 }
 
 int most_owners(const WriteQuestion& q, const WritePlan& p) {
-  return nodes_that_own(q, p) * p.aggregators;
+  return nodes_that_own(q, p) * p.aggregators.count;
 }
 
 /// The first of the changed questions whose plan is better; `change` changes it once more and says how, or
@@ -368,7 +373,7 @@ void tell_bound(const WriteQuestion& q, WritePlan& p) {
     p.bound = fmt::format("messages between nodes: each carries {}, which is mostly latency",
                           human_bytes(p.payload_a_message()));
     auto how = more_memory(q, larger_messages, p);
-    if (!how && p.aggregators > 1) {
+    if (!how && p.aggregators.count > 1) {
       WriteQuestion other = q;
       other.settings.aggregators_per_node = 1;
       WritePlan then;

@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "layout/file_domains.hpp"
 #include "layout/wide_rounds.hpp"
+#include "topology/aggregators.hpp"
 
 namespace forebay::tools {
 
@@ -21,6 +22,8 @@ struct WriteQuestion {
   std::int64_t rank_bytes = 0;
   std::int64_t rank_pieces = 0;
   std::int64_t stripe_count = 0;  ///< storage targets; 0: not known
+  int domains = 1;                ///< NUMA domains of a node, all with ranks
+  int cards = 0;                  ///< network cards of a node; 0: not known
   Settings settings{};
 
   std::int64_t ranks() const { return std::int64_t{nodes} * ranks_per_node; }
@@ -28,7 +31,7 @@ struct WriteQuestion {
 };
 
 struct WritePlan {
-  int aggregators = 1;        ///< a node
+  AggregatorCount aggregators;  ///< a node
   std::vector<int> owning{};  ///< the nodes that may own; empty: all
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide{};

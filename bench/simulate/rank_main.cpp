@@ -32,6 +32,7 @@ struct Options {
   PatternWish wish;
   ServerCosts servers;
   int ranks_per_node = 1;
+  NodeHardware hardware;
   int aggregators = 8;
   std::int64_t cb_buffer = 16 << 20;
   std::string hints;
@@ -52,6 +53,8 @@ const Options& read_options(int argc, char** argv) {
   app.add_option("--maps", options.wish.maps);
   app.add_flag("--together", options.wish.together);
   app.add_option("--ranks-per-node", options.ranks_per_node)->check(CLI::PositiveNumber);
+  app.add_option("--cards", options.hardware.cards)->check(CLI::PositiveNumber);
+  app.add_option("--domains", options.hardware.domains)->check(CLI::PositiveNumber);
   app.add_option("--servers", options.servers.servers)->check(CLI::PositiveNumber);
   app.add_option("--stripe", options.servers.stripe)->check(CLI::PositiveNumber);
   app.add_option("--server-rate", options.servers.rate)->check(CLI::PositiveNumber);
@@ -145,7 +148,8 @@ int simulate(int argc, char** argv) {
   bool right = true;
   {
     const PretendProcess process;
-    const auto ranks = make_ranks(MPI_COMM_WORLD, rank.node);
+    static const Machine machine = machine_with(options.hardware, options.ranks_per_node);
+    const auto ranks = make_ranks(MPI_COMM_WORLD, rank.node, machine, rank.number % options.ranks_per_node);
     static std::unique_ptr<const Pattern> pattern;  // one for all ranks
     for (const std::string& name : options.patterns) {
       if (rank.number == 0) {

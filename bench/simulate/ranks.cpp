@@ -2,6 +2,7 @@
 #include "ranks.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,12 @@ int size_of(MPI_Comm comm) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   return size;
+}
+
+Processors only(int processor) {
+  Processors bits(static_cast<std::size_t>(processor) / 64 + 1);
+  bits.back() = std::uint64_t{1} << (processor % 64);
+  return bits;
 }
 
 class SimulatedRail final : public Rail {
@@ -128,10 +135,17 @@ void least_and_sums(void* in, void* inout, int* length, MPI_Datatype* type) {
   }
 }
 
+/// Where a rank sits.
+struct Seat {
+  int node;
+  const Machine* machine;
+  int processor;
+};
+
 class SimulatedRanks final : public Communicator {
  public:
-  SimulatedRanks(MPI_Comm comm, int node, bool own)
-      : Communicator(rank_in(comm), size_of(comm)), comm_(comm), node_(node), own_(own) {}
+  SimulatedRanks(MPI_Comm comm, const Seat& seat, bool own)
+      : Communicator(rank_in(comm), size_of(comm)), comm_(comm), seat_(seat), own_(own) {}
   ~SimulatedRanks() override {
     const Away gone("the end of a communicator");
     if (own_) MPI_Comm_free(&comm_);
@@ -199,17 +213,18 @@ class SimulatedRanks final : public Communicator {
     MPI_Comm made = MPI_COMM_NULL;
     away("a split", [&] { MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &made); });
     if (made == MPI_COMM_NULL) return nullptr;
-    return std::make_unique<SimulatedRanks>(made, node_, true);
+    return std::make_unique<SimulatedRanks>(made, seat_, true);
   }
-  std::unique_ptr<Communicator> split_by_node() const override { return split(node_, rank()); }
+  std::unique_ptr<Communicator> split_by_node() const override { return split(seat_.node, rank()); }
   std::unique_ptr<Communicator> duplicate() const override {
     MPI_Comm made = MPI_COMM_NULL;
     away("a split", [&] { MPI_Comm_dup(comm_, &made); });
-    return std::make_unique<SimulatedRanks>(made, node_, true);
+    return std::make_unique<SimulatedRanks>(made, seat_, true);
   }
-  std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override {
+  std::unique_ptr<Rail> make_rail(const Communicator& rails, Link wanted, Link& used) const override {
+    const MPI_Comm all = static_cast<const SimulatedRanks&>(rails).comm_;
     return std::make_unique<SimulatedRail>(
-        away("the making of a rail", [&] { return make_mpi_rail(comm_, wanted, used); }), comm_);
+        away("the making of a rail", [&] { return make_mpi_rail(comm_, all, wanted, used); }), comm_);
   }
 
   bool same_ranks(const Communicator& other) const override {
@@ -218,19 +233,36 @@ class SimulatedRanks final : public Communicator {
     return result == MPI_CONGRUENT || result == MPI_IDENT;
   }
   bool shares_heap() const override { return true; }
+  const Machine& machine() const override { return *seat_.machine; }
+  Processors processors() const override { return only(seat_.processor); }
   bool threads_are_free() const override { return false; }
   const char* thread_level() const override { return "single"; }
 
  private:
   MPI_Comm comm_;
-  int node_;
+  Seat seat_;
   bool own_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_ranks(MPI_Comm comm, int node) {
-  return std::make_unique<SimulatedRanks>(comm, node, false);
+Machine machine_with(const NodeHardware& hardware, int processors) {
+  Machine machine;
+  machine.cores = processors;
+  machine.domains.resize(static_cast<std::size_t>(hardware.domains));
+  for (int p = 0; p < processors; ++p) {
+    Processors& domain = machine.domains[static_cast<std::size_t>(p * hardware.domains / processors)];
+    const Processors one = only(p);
+    domain.resize(one.size());
+    domain.back() |= one.back();
+  }
+  for (int c = 0; c < hardware.cards; ++c)
+    machine.cards.push_back({"card" + std::to_string(c), c % hardware.domains});
+  return machine;
+}
+
+std::unique_ptr<Communicator> make_ranks(MPI_Comm comm, int node, const Machine& machine, int processor) {
+  return std::make_unique<SimulatedRanks>(comm, Seat{node, &machine, processor}, false);
 }
 
 }  // namespace forebay::simulate

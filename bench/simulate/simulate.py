@@ -83,6 +83,8 @@ def read_arguments():
         help="star: a fat tree whose core is one link (default); the others simulate each link, and take longer")
     add("--card", type=float, default=12.5e9, metavar="B/S", help="of a network card (default: 12.5e9)")
     add("--cards", type=int, default=1, metavar="C", help="a node (default: 1)")
+    add("--domains", type=int, default=1, metavar="D",
+        help="of a node's memory (NUMA); they decide which ranks are aggregators, and cost nothing (default: 1)")
     add("--latency", type=float, default=1e-6, metavar="S", help="of a link (default: 1e-6)")
     add("--core", type=float, default=0, metavar="PART",
         help="of the star's core: a part of all nodes' bandwidth (default: 0, never full)")
@@ -119,8 +121,8 @@ def read_arguments():
     options.ranks_per_node = options.ranks_per_node or (128 if options.full else 16)
     options.patterns = options.patterns or (["f"] if options.full else [name for name in PATTERNS if name != "sparse"])
     options.subjects = options.subjects or [name for name in SUBJECTS if name != "independent"]
-    if options.cards < 1 or options.ranks_per_node < 1 or options.servers < 0 or options.stripe < 4096:
-        parser.error("--cards and --ranks-per-node are at least 1, --servers 0, --stripe 4096")
+    if options.cards < 1 or not 1 <= options.domains <= options.ranks_per_node or options.servers < 0 or options.stripe < 4096:
+        parser.error("--cards, --domains and --ranks-per-node are at least 1, no domain is without ranks, --servers are at least 0, --stripe 4096")
     if options.topology == "dragonfly" and options.cards > 1:
         parser.error("a dragonfly's nodes have one card here")
     return options
@@ -128,7 +130,7 @@ def read_arguments():
 
 def program_options(options, nodes, path):
     given = {
-        "--ranks-per-node": options.ranks_per_node, "--bytes": options.bytes, "--servers": options.servers or nodes,
+        "--ranks-per-node": options.ranks_per_node, "--cards": options.cards, "--domains": options.domains, "--bytes": options.bytes, "--servers": options.servers or nodes,
         "--stripe": options.stripe, "--server-rate": options.server_rate, "--request": options.request,
         "--shared": options.shared, "--rank-rate": options.rank_rate, "--piece": options.piece,
         "--copy-rate": options.copy_rate, "--merge-rate": options.merge_rate, "--wake": options.wake, "--aggregators": options.aggregators,

@@ -21,6 +21,7 @@ class Forebay(CMakePackage):
     variant("kokkos", default=False, description="Kokkos views")
     variant("fortran", default=True, description="The Fortran module")
     variant("tools", default=True, description="The forebay command")
+    variant("hwloc", default=True, description="Aggregators by NUMA domains and network cards")
     variant("config", default=True, description="Settings by file (FOREBAY_CONFIG)")
 
     depends_on("c", type="build")
@@ -34,12 +35,13 @@ class Forebay(CMakePackage):
     depends_on("kokkos@4:", when="+kokkos")
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", when="+tools")
+    depends_on("hwloc@2.1:2", when="+hwloc")
     depends_on("tomlplusplus@3:", type="build", when="+config")
 
     conflicts("%gcc@:11", msg="Forebay is written in C++20")
 
     def cmake_args(self):
-        features = ["hdf5", "pnetcdf", "kokkos", "fortran", "tools", "config"]
+        features = ["hdf5", "pnetcdf", "kokkos", "fortran", "tools", "config", "hwloc"]
         args = [self.define_from_variant("FOREBAY_" + name.upper(), name) for name in features]
         args += [self.define("FOREBAY_TESTS", False), self.define("FOREBAY_BENCH", False)]
         args += [self.define("FOREBAY_EXAMPLES", False)]

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/status.hpp"
@@ -20,9 +22,16 @@ struct NodeMemory {
 };
 
 struct NodeMemoryWish {
+  /// All of it is reserved by the node's first rank: for what is small.
   explicit NodeMemoryWish(std::size_t bytes_) : bytes(bytes_), reserved(bytes_) {}
+  /// Each rank reserves its own ranges, all ranks together all of it: what a rank uses most lies in its NUMA
+  /// domain, and the rest is dealt to all domains.
+  NodeMemoryWish(std::size_t bytes_, std::vector<Extent> mine)
+      : bytes(bytes_), reserved(0), shares(std::move(mine)) {}
   std::size_t bytes;
-  std::size_t reserved;   ///< of shared memory, from its begin: the rest has to be populated first
+  std::size_t reserved;  ///< of shared memory, from its begin, by the first rank; what nobody reserves has to
+                         ///< be populated first
+  std::vector<Extent> shares{};
   bool outlives = false;  ///< another process is to have it, too: never of the heap, but where ranks are
                           ///< threads, and who made it has its descriptor
 };

@@ -69,8 +69,10 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
   std::unique_ptr<Window> window;
   const int ranks = topology_.local_ranks;
   const std::size_t bytes = NodeWindow::bytes_needed(ranks, round_bytes);
+  NodeMemoryWish wish(bytes);
   Status mine;
   try {
+    wish = {bytes, NodeWindow::share_of(topology_.local_rank, ranks, round_bytes)};
     window = std::make_unique<Window>();
     // for the finest granule
     if (topology_.rail >= 0) window->scratch.merged.resize(static_cast<std::size_t>(round_bytes) / 64 + 1);
@@ -78,8 +80,7 @@ Status NodeSet::make_window(std::int64_t round_bytes) {
     mine = {Code::no_memory, "no memory for an aggregator's marks"};
   }
   NodeMemory memory;
-  if (Status status =
-          share_on_node(*topology_.node_comm, *comm_, NodeMemoryWish(bytes), std::move(mine), memory);
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, wish, std::move(mine), memory);
       !status.ok())
     return status;
   indispensable([&] {
@@ -103,8 +104,15 @@ Status NodeSet::make_outbox(const WideRounds& rounds) {
   planned_outbox_.resize(most);
   const int ranks = topology_.local_ranks;
   const std::size_t bytes = Outbox::bytes_needed(rounds, ranks);
+  NodeMemoryWish wish(bytes);
+  Status mine;
+  try {
+    wish = {bytes, Outbox::share_of(topology_.local_rank, topology_.rail, rounds, ranks)};
+  } catch (const std::bad_alloc&) {
+    mine = {Code::no_memory, "no memory for an outbox"};
+  }
   NodeMemory memory;
-  if (Status status = share_on_node(*topology_.node_comm, *comm_, NodeMemoryWish(bytes), {}, memory);
+  if (Status status = share_on_node(*topology_.node_comm, *comm_, wish, std::move(mine), memory);
       !status.ok())
     return status;
   indispensable(
@@ -177,7 +185,10 @@ Rail* NodeSet::rail(forebay::Link wanted) {
   Rail* rail = nullptr;
   indispensable([&] {
     auto& kept = rails_[wanted];
-    if (kept == nullptr) kept = topology_.rail_comm->make_rail(wanted, link_used_);
+    if (kept == nullptr) {
+      kept = topology_.rail_comm->make_rail(*topology_.aggregator_comm, wanted, link_used_);
+      measured_rate_ = static_cast<std::int64_t>(kept->rate());
+    }
     rail = kept.get();
   });
   return rail;

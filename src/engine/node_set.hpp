@@ -139,6 +139,8 @@ class NodeSet {
   /// first use; null on others and on one node.
   Rail* rail(forebay::Link wanted);
   forebay::Link link_used() const { return link_used_; }
+  /// Rail::rate of the last one made; 0 also on who has none.
+  std::int64_t measured_rate() const { return measured_rate_; }
   /// Bytes a second that cross between nodes, of its slowest rail, as all ranks have agreed; 0: not known.
   /// Any thread may ask.
   std::int64_t link_rate() const { return link_rate_.load(std::memory_order_relaxed); }
@@ -156,6 +158,7 @@ class NodeSet {
   bool asked_ = false;  // for it
   std::map<forebay::Link, std::unique_ptr<Rail>> rails_;
   forebay::Link link_used_ = forebay::Link::message;
+  std::int64_t measured_rate_ = 0;
   std::atomic<std::int64_t> link_rate_{0};
 };
 

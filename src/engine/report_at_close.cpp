@@ -18,7 +18,9 @@ Status report_at_close(const FileContext& file) {
   share.peak_bytes = peak_resident_bytes();
   const Communicator& ranks = *file.comm;
   const bool first = ranks.rank() == 0;
-  // Rank 0 is an aggregator wherever there are rails, so it knows the link.
+  share.has_link = topology.rail_comm != nullptr && topology.rail >= 0;
+  share.puts = file.nodes->link_used() == Link::put;
+  share.link_rate = file.nodes->measured_rate();
   std::vector<RankShare> shares(first ? static_cast<std::size_t>(ranks.size()) : 0);
   ranks.gather(&share, sizeof share, shares.data(), 0);
   if (!first) return {};
@@ -32,7 +34,14 @@ Status report_at_close(const FileContext& file) {
   facts.storage_targets = file.layout.striping().factor;
   facts.window_bytes = file.layout.round_bytes();
   facts.owner_nodes = text_of(choice_of(topology.owning));
-  facts.link = topology.nodes == 1 ? "none" : file.nodes->link_used() == Link::put ? "put" : "message";
+  facts.link = "none";
+  for (const RankShare& one : shares) {
+    if (!one.has_link) continue;
+    facts.link = one.puts ? "put" : "message";  // the same for all rails
+    facts.link_rate = one.link_rate;
+  }
+  facts.node = {topology.parts.domains, topology.parts.cards, topology.aggregators,
+                word_of(topology.counted_by)};
   facts.file_system = file.file.system().name;
   facts.fills_holes = file.file.fills_holes();
   facts.storage = word_of(file.settings.storage);

@@ -19,7 +19,8 @@ class Rail {
 
   virtual ~Rail() = default;
 
-  /// Bytes a second that cross to the next node while all nodes send; 0: nobody has measured.
+  /// Bytes a second of the slowest rail to the next node while all rails of all nodes send, on all rails
+  /// alike; 0: nobody has measured.
   virtual double rate() const { return 0; }
 
   /// Tells the peers how many bytes they will get (`send_bytes`, an entry a node), and finds the least of all

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
+#include "exchange/memory_part.hpp"
 #include "request/work.hpp"
 
 namespace forebay {
@@ -29,6 +30,26 @@ std::size_t NodeWindow::bytes_needed(int ranks, std::int64_t round_bytes) {
   if (round == 0) return round_up(sizeof(Control) + count * sizeof(Slot), alignof(Control));
   const std::size_t map = round_up(round / 8 + round / 64 / kSummaryWords + 1, kPage);
   return round_up(sizeof(Control) + count * sizeof(Slot), kPage) + 2 * round + maps(ranks) * map;
+}
+
+std::vector<Extent> NodeWindow::share_of(int rank, int ranks, std::int64_t round_bytes) {
+  const auto count = static_cast<std::size_t>(ranks);
+  const auto round = static_cast<std::size_t>(round_bytes);
+  const std::size_t head = round_up(sizeof(Control) + count * sizeof(Slot), kPage);
+  const std::size_t map = round_up(round / 8 + round / 64 / kSummaryWords + 1, kPage);
+  const std::size_t marks = head + 2 * round;
+  const std::size_t mine = marks + 2 * static_cast<std::size_t>(rank) * map;
+  const auto extent = [](std::size_t begin, std::size_t end) {
+    return Extent{static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+  };
+  std::vector<Extent> share;
+  if (rank == 0) share.push_back(extent(0, head));
+  share.push_back(memory_part(head, head + round, ranks, rank));
+  share.push_back(memory_part(head + round, marks, ranks, rank));
+  share.push_back(extent(mine, mine + 2 * map));
+  if (ranks >= kMergeTogether)
+    share.push_back(memory_part(marks + 2 * count * map, marks + maps(ranks) * map, ranks, rank));
+  return share;
 }
 
 NodeWindow::NodeWindow(void* memory, int ranks, int rank, std::int64_t round_bytes)

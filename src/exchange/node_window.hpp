@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/waiting.hpp"
 #include "layout/extent.hpp"
@@ -26,6 +27,9 @@ class NodeWindow {
   /// Bytes of memory for `ranks` ranks and rounds of at most `round_bytes`. 0: a sync point, for barrier()
   /// and agree().
   static std::size_t bytes_needed(int ranks, std::int64_t round_bytes);
+
+  /// What of it `rank` reserves: its own marks, and a part of the buffers, which all fill.
+  static std::vector<Extent> share_of(int rank, int ranks, std::int64_t round_bytes);
 
   /// Lays the window over zeroed memory, aligned to 4096. The memory is the caller's, and must outlive the
   /// view.

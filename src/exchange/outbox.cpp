@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "exchange/dirty_map.hpp"
+#include "exchange/memory_part.hpp"
 #include "exchange/packing.hpp"
 #include "request/work.hpp"
 
@@ -79,6 +80,26 @@ Outbox::Places Outbox::places(const WideRounds& rounds, int ranks) {
 
 std::size_t Outbox::bytes_needed(const WideRounds& rounds, int ranks) {
   return places(rounds, ranks).end;
+}
+
+std::vector<Extent> Outbox::share_of(int rank, int rail, const WideRounds& rounds, int ranks) {
+  const Places p = places(rounds, ranks);
+  const auto extent = [](std::size_t begin, std::size_t end) {
+    return Extent{static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+  };
+  std::vector<Extent> share;
+  if (rank == 0) share.push_back(extent(0, p.lists));
+  const std::size_t list = p.lists + static_cast<std::size_t>(rank) * p.one_list;
+  share.push_back(extent(list, list + p.one_list));
+  share.push_back(memory_part(p.messages, p.packed, ranks, rank));
+  share.push_back(memory_part(p.packed, p.slots, ranks, rank));
+  const auto rails = static_cast<std::size_t>(rounds.rails);
+  const std::size_t of_rail = (p.end - p.slots) / (2 * rails);
+  for (std::size_t parity = 0; parity < 2 && rail >= 0; ++parity) {
+    const std::size_t at = p.slots + (parity * rails + static_cast<std::size_t>(rail)) * of_rail;
+    share.push_back(extent(at, at + of_rail));
+  }
+  return share;
 }
 
 std::int64_t Outbox::cells_listed(const WideRounds& rounds, double bytes, double runs) {

@@ -34,6 +34,9 @@ class Outbox {
  public:
   /// Bytes of memory for the ranks of a node.
   static std::size_t bytes_needed(const WideRounds& rounds, int ranks);
+  /// What of it `rank` reserves: its own list; the slots of `rail`, if it is an aggregator (-1: it is not);
+  /// and a part of the messages, which all write.
+  static std::vector<Extent> share_of(int rank, int rail, const WideRounds& rounds, int ranks);
   /// How many cells a rank gets through in one round where it puts `bytes` in `runs` runs into each, on the
   /// average; at least one.
   static std::int64_t cells_listed(const WideRounds& rounds, double bytes, double runs);

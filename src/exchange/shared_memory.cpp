@@ -33,9 +33,15 @@ std::string next_number() {
   return text.data();
 }
 
-bool can_populate() {
-  static const bool can = ::madvise(nullptr, 0, kPopulateWrite) == 0;
-  return can;
+Status reserve(int fd, std::span<const Extent> ranges) {
+  for (const Extent& range : ranges) {
+    if (range.empty()) continue;
+    if (const int err = ::posix_fallocate(fd, range.begin, range.size()); err != 0) {
+      return {Code::no_shared_memory, "cannot reserve " + std::to_string(range.size() >> 10) +
+                                          " KiB of shared memory in /dev/shm: " + std::strerror(err)};
+    }
+  }
+  return {};
 }
 
 Status map(int fd, std::size_t bytes, SharedMemory& out) {
@@ -54,6 +60,11 @@ void Unmap::operator()(void* memory) const {
   ::munmap(memory, bytes);
 }
 
+bool can_populate() {
+  static const bool can = ::madvise(nullptr, 0, kPopulateWrite) == 0;
+  return can;
+}
+
 bool populate(void* at, std::size_t bytes) {
   if (!can_populate()) return true;
   const auto address = reinterpret_cast<std::uintptr_t>(at);
@@ -61,9 +72,8 @@ bool populate(void* at, std::size_t bytes) {
   return ::madvise(reinterpret_cast<void*>(address - before), bytes + before, kPopulateWrite) == 0;
 }
 
-Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name,
-                            Descriptor* descriptor) {
-  if (!can_populate()) reserved = bytes;
+Status create_shared_memory(std::size_t bytes, std::span<const Extent> reserved, SharedMemory& out,
+                            std::string& name, Descriptor* descriptor) {
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
   // numbers. It is not ours to take away.
@@ -80,11 +90,9 @@ Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemor
   if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     status = {Code::no_shared_memory,
               std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
-  } else if (const int err = ::posix_fallocate(fd, 0, static_cast<off_t>(reserved)); err != 0) {
-    status = {Code::no_shared_memory, "cannot reserve " + std::to_string(reserved >> 10) +
-                                          " KiB of shared memory in /dev/shm: " + std::strerror(err)};
   } else {
-    status = map(fd, bytes, out);
+    status = reserve(fd, reserved);
+    if (status.ok()) status = map(fd, bytes, out);
   }
   Descriptor made(fd);
   if (!status.ok()) ::shm_unlink(name.c_str());
@@ -92,13 +100,13 @@ Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemor
   return status;
 }
 
-Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out) {
-  const int fd = ::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0)
+Status attach_shared_memory(const std::string& name, std::size_t bytes, std::span<const Extent> reserved,
+                            SharedMemory& out) {
+  const Descriptor there(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600));
+  if (there.number() < 0)
     return {Code::no_shared_memory, "cannot attach shared memory " + name + ": " + std::strerror(errno)};
-  Status status = map(fd, bytes, out);
-  ::close(fd);
-  return status;
+  Status status = reserve(there.number(), reserved);
+  return status.ok() ? map(there.number(), bytes, out) : status;
 }
 
 }  // namespace forebay

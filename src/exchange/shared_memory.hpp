@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/descriptor.hpp"
 #include "base/status.hpp"
+#include "layout/extent.hpp"
 
 namespace forebay {
 
@@ -17,17 +19,20 @@ struct Unmap {
 /// A mapping. The name is to go from the system (shm_unlink) once every rank has attached; mappings stay.
 using SharedMemory = std::unique_ptr<void, Unmap>;
 
-/// Makes `bytes` zeroed bytes under a fresh name, and reserves the first `reserved` of them; the others may
-/// be touched where populate() gave them. A /dev/shm too small is Code::no_shared_memory here, not a SIGBUS
-/// at the first touch. `descriptor`: of it, if not null.
-Status create_shared_memory(std::size_t bytes, std::size_t reserved, SharedMemory& out, std::string& name,
-                            Descriptor* descriptor = nullptr);
+/// Makes `bytes` zeroed bytes under a fresh name, and reserves these ranges of them; others may be touched
+/// where another rank has reserved them, or populate() gave them. A /dev/shm too small is
+/// Code::no_shared_memory here, not a SIGBUS at the first touch. The system takes the pages that are reserved
+/// from the NUMA domain in which this thread runs, if it has any. `descriptor`: of the memory, if not null.
+Status create_shared_memory(std::size_t bytes, std::span<const Extent> reserved, SharedMemory& out,
+                            std::string& name, Descriptor* descriptor = nullptr);
 
-/// Maps what another rank created.
-Status attach_shared_memory(const std::string& name, std::size_t bytes, SharedMemory& out);
+/// Maps what another rank created, and reserves these ranges of it.
+Status attach_shared_memory(const std::string& name, std::size_t bytes, std::span<const Extent> reserved,
+                            SharedMemory& out);
 
-/// Reserves the pages of a range, and maps them here. False: there is no memory for them. A kernel that
-/// cannot do this (before 5.14) has had all of it reserved by create_shared_memory().
+/// Reserves the pages of a range, and maps them here. False: there is no memory for them. Where the kernel
+/// cannot do this (can_populate()), all has to be reserved before.
 bool populate(void* at, std::size_t bytes);
+bool can_populate();  ///< false: before 5.14
 
 }  // namespace forebay

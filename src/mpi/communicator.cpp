@@ -269,8 +269,9 @@ std::unique_ptr<forebay::Communicator> Communicator::duplicate() const {
   return owner_of(std::move(made));
 }
 
-std::unique_ptr<Rail> Communicator::make_rail(Link wanted, Link& used) const {
-  return make_mpi_rail(comm_, wanted, used);
+std::unique_ptr<Rail> Communicator::make_rail(const forebay::Communicator& rails, Link wanted,
+                                              Link& used) const {
+  return make_mpi_rail(comm_, comm_of(rails), wanted, used);
 }
 
 bool Communicator::same_ranks(const forebay::Communicator& other) const {

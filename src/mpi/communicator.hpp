@@ -32,9 +32,11 @@ class Communicator final : public forebay::Communicator {
   std::unique_ptr<forebay::Communicator> split(int color, int key) const override;
   std::unique_ptr<forebay::Communicator> split_by_node() const override;
   std::unique_ptr<forebay::Communicator> duplicate() const override;
-  std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const override;
+  std::unique_ptr<Rail> make_rail(const forebay::Communicator& rails, Link wanted, Link& used) const override;
   bool same_ranks(const forebay::Communicator& other) const override;
   bool is_on_one_node() const override;
+  const Machine& machine() const override { return this_machine(); }
+  Processors processors() const override { return processors_of_this_thread(); }
   void (*progress() const)() override;
   bool threads_are_free() const override;
   const char* thread_level() const override;

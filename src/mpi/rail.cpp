@@ -351,8 +351,8 @@ class MpiRail final : public Rail {
 constexpr std::int64_t kMeasuredBytes = 256 << 10;
 constexpr int kMeasuredRounds = 3;
 
-// Seconds for a few rounds of a typical message to the next node, the slowest node's.
-double measure(MpiRail& rail, MPI_Comm comm) {
+// Seconds for a few rounds of a typical message to the next node on every rail at once, the slowest rank's.
+double measure(MpiRail& rail, MPI_Comm comm, MPI_Comm rails) {
   constexpr std::int64_t bytes = kMeasuredBytes;
   constexpr int rounds = kMeasuredRounds;
   const int nodes = mpi::size(comm);
@@ -362,7 +362,7 @@ double measure(MpiRail& rail, MPI_Comm comm) {
   Counters ignored;
   double seconds = 0;
   for (int i = 0; i < rounds + 1; ++i) {
-    MPI_Barrier(comm);
+    MPI_Barrier(rails);
     const double begin = MPI_Wtime();
     std::int64_t least = 0;
     (void)rail.agree(sizes, 0, least);
@@ -370,25 +370,32 @@ double measure(MpiRail& rail, MPI_Comm comm) {
                         [](int, std::span<const std::byte>) { return true; }, ignored);
     if (i > 0) seconds += MPI_Wtime() - begin;  // the first round sets connections up
   }
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, rails);
   return seconds;
+}
+
+bool all(bool mine, MPI_Comm rails) {
+  int least = mine ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, rails);
+  return least != 0;
 }
 
 }  // namespace
 
-std::unique_ptr<Rail> make_mpi_rail(MPI_Comm comm, forebay::Link wanted, forebay::Link& used) {
+std::unique_ptr<Rail> make_mpi_rail(MPI_Comm comm, MPI_Comm rails, forebay::Link wanted,
+                                    forebay::Link& used) {
   auto rail = std::make_unique<MpiRail>(comm, wanted != Link::message);
-  bool puts = wanted == Link::put;
-  if (wanted == Link::automatic && rail->has_inbox()) {
+  bool puts = wanted != Link::message && all(rail->has_inbox(), rails);
+  if (wanted == Link::automatic && puts) {
     rail->use_puts(false);
-    const double messages = measure(*rail, comm);
+    const double messages = measure(*rail, comm, rails);
     rail->use_puts(true);
-    const double by_puts = measure(*rail, comm);
+    const double by_puts = measure(*rail, comm, rails);
     puts = by_puts < messages;
     rail->set_rate(kMeasuredRounds * static_cast<double>(kMeasuredBytes) / std::min(by_puts, messages));
   }
   rail->use_puts(puts);
-  used = puts && rail->has_inbox() ? Link::put : Link::message;
+  used = puts ? Link::put : Link::message;
   return rail;
 }
 

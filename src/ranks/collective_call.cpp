@@ -40,6 +40,11 @@ void waited(double seconds) noexcept {
   }
 }
 
+const Machine& Communicator::machine() const {
+  static const Machine unknown;
+  return unknown;
+}
+
 void Communicator::abort(const char* why) const {
   std::fprintf(stderr, "forebay: %s\n", why);
   std::abort();

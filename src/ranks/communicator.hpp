@@ -11,6 +11,7 @@
 
 #include "base/settings.hpp"
 #include "exchange/link.hpp"
+#include "machine/machine.hpp"
 
 namespace forebay {
 
@@ -62,7 +63,9 @@ class Communicator {
   /// The same ranks, whose messages meet no others. Where its ranks cannot agree any more, the program ends.
   virtual std::unique_ptr<Communicator> duplicate() const = 0;
   /// What joins the ranks to each other for the exchange between nodes (rank = node). This outlives it.
-  virtual std::unique_ptr<Rail> make_rail(Link wanted, Link& used) const = 0;
+  /// `rails`: the ranks of all rails, which call this together, so that they can measure together; they find
+  /// the same `used`.
+  virtual std::unique_ptr<Rail> make_rail(const Communicator& rails, Link wanted, Link& used) const = 0;
 
   // Not collective:
 
@@ -71,6 +74,10 @@ class Communicator {
   virtual bool is_on_one_node() const { return false; }
   /// Whether they are threads of one process, so that a node's memory may be its heap.
   virtual bool shares_heap() const { return false; }
+  /// What this rank's node has; asking may take milliseconds. Where nobody knows: nothing.
+  virtual const Machine& machine() const;
+  /// Those on which this rank may run; empty: not known.
+  virtual Processors processors() const { return {}; }
   /// What a rank calls while it waits for others, so that its messages leave; null: nothing.
   virtual void (*progress() const)() { return nullptr; }
   /// Whether any thread may call at any time.

@@ -13,19 +13,22 @@
 namespace forebay {
 namespace {
 
-/// One rank: its number among all threads, and its node.
+/// One rank: its number among all threads, its node, and its number there.
 struct Member {
   int thread;
   int node;
+  int local;
   bool operator==(const Member&) const = default;
 };
 
 /// What the ranks of one communicator share.
 class Group {
  public:
-  explicit Group(std::vector<Member> members) : members_(std::move(members)), shown_(members_.size()) {}
+  explicit Group(std::vector<Member> members, const PretendNodes* nodes = nullptr)
+      : nodes_(nodes), members_(std::move(members)), shown_(members_.size()) {}
 
   int size() const { return static_cast<int>(members_.size()); }
+  const PretendNodes* nodes() const { return nodes_; }
   const Member& member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   bool same(const Group& other) const { return members_ == other.members_; }
 
@@ -52,6 +55,7 @@ class Group {
   }
 
  private:
+  const PretendNodes* nodes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t arrived_ = 0;
@@ -173,7 +177,7 @@ class ThreadCommunicator final : public Communicator {
     if (color >= 0 && first == rank()) {
       std::vector<Member> members;
       for (const auto& [k, r] : chosen) members.push_back(group_->member(r));
-      made = std::make_shared<Group>(std::move(members));
+      made = std::make_shared<Group>(std::move(members), group_->nodes());
     }
     std::shared_ptr<Group> found;
     group_->exchange(rank(), made, [&](int other, const std::shared_ptr<Group>& theirs) {
@@ -187,7 +191,7 @@ class ThreadCommunicator final : public Communicator {
     return split(group_->member(rank()).node, rank());
   }
   std::unique_ptr<Communicator> duplicate() const override { return split(0, rank()); }
-  std::unique_ptr<Rail> make_rail(Link, Link& used) const override {
+  std::unique_ptr<Rail> make_rail(const Communicator&, Link, Link& used) const override {
     used = Link::message;
     return std::make_unique<ThreadRail>(group_, rank(), size());
   }
@@ -196,6 +200,14 @@ class ThreadCommunicator final : public Communicator {
     return group_->same(*static_cast<const ThreadCommunicator&>(other).group_);
   }
   bool shares_heap() const override { return true; }
+  const Machine& machine() const override {
+    return group_->nodes() != nullptr ? group_->nodes()->machine : Communicator::machine();
+  }
+  Processors processors() const override {
+    const PretendNodes* const nodes = group_->nodes();
+    const Member& me = group_->member(rank());
+    return nodes != nullptr ? nodes->processors[static_cast<std::size_t>(me.local)] : Processors();
+  }
 
  private:
   static std::int64_t combine(std::int64_t a, std::int64_t b, Op op) {
@@ -216,10 +228,11 @@ class ThreadCommunicator final : public Communicator {
 
 }  // namespace
 
-void run_as_ranks(int ranks, int ranks_per_node, const std::function<void(const Communicator&)>& work) {
+void run_as_ranks(int ranks, int ranks_per_node, const std::function<void(const Communicator&)>& work,
+                  const PretendNodes* nodes) {
   std::vector<Member> members;
-  for (int r = 0; r < ranks; ++r) members.push_back({r, r / ranks_per_node});
-  const auto all = std::make_shared<Group>(std::move(members));
+  for (int r = 0; r < ranks; ++r) members.push_back({r, r / ranks_per_node, r % ranks_per_node});
+  const auto all = std::make_shared<Group>(std::move(members), nodes);
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
     threads.emplace_back([&, r] {

@@ -19,6 +19,9 @@ struct RankShare {
   Counters counters;
   std::int64_t node = 0;        ///< the same for the ranks of a node, 0 … nodes-1
   std::int64_t peak_bytes = 0;  ///< largest resident memory of the process, program and libraries included
+  std::int64_t link_rate = 0;   ///< bytes a second, on who has measured it
+  bool has_link = false;        ///< to other nodes
+  bool puts = false;            ///< by one-sided puts
 };
 
 /// What is the same on all ranks.
@@ -32,10 +35,18 @@ struct FileFacts {
   std::int64_t window_bytes = 0;     ///< file range of a round
   std::string owner_nodes;           ///< that may own parts of the file, "all" or as "0-3,8"
   std::string link;                  ///< "put", "message"; "none" where nothing crosses nodes
-  std::string storage;               ///< what was really used: "mpiio", "posix", …; "stock"
-  std::string file_system;           ///< by the name in the table of those that are known
-  bool fills_holes = false;          ///< blocks put in part may be read, completed and written whole
-  std::string thread_level;          ///< "single" … "multiple"; "" where nobody asked
+  std::int64_t link_rate = 0;  ///< bytes a second of the slowest rail while all send; 0: nobody has measured
+  /// Of the node of rank 0; domains with ranks of their own, and cards, are 0 where nobody asked.
+  struct {
+    std::int64_t domains = 0;
+    std::int64_t cards = 0;
+    std::int64_t aggregators = 0;  ///< of each node
+    std::string aggregators_by;    ///< what decided their number: word_of(CountedBy); ""
+  } node;
+  std::string storage;       ///< what was really used: "mpiio", "posix", …; "stock"
+  std::string file_system;   ///< by the name in the table of those that are known
+  bool fills_holes = false;  ///< blocks put in part may be read, completed and written whole
+  std::string thread_level;  ///< "single" … "multiple"; "" where nobody asked
 };
 
 struct StageSeconds {

@@ -104,6 +104,12 @@ Json to_json(const FileReport& report) {
       {"file_system", facts.file_system},
       {"fills_holes", facts.fills_holes},
       {"link", facts.link},
+      {"link_bytes_per_second", facts.link_rate},
+      {"node",
+       {{"domains", facts.node.domains},
+        {"cards", facts.node.cards},
+        {"aggregators", facts.node.aggregators},
+        {"aggregators_by", facts.node.aggregators_by}}},
       {"stripe_bytes", facts.stripe_bytes},
       {"stripe_source", facts.stripe_source},
       {"storage_targets", facts.storage_targets},
@@ -145,6 +151,12 @@ FileReport from_json(const Json& json) {
   facts.storage_targets = json.value("storage_targets", std::int64_t{0});
   facts.window_bytes = json.at("window_bytes");
   facts.link = json.at("link");
+  facts.link_rate = json.value("link_bytes_per_second", std::int64_t{0});
+  if (json.contains("node")) {
+    const Json& node = json["node"];
+    facts.node = {number(node, "/domains"), number(node, "/cards"), number(node, "/aggregators"),
+                  node.at("aggregators_by")};
+  }
   facts.storage = json.at("storage");
   facts.file_system = json.at("file_system");
   facts.fills_holes = json.at("fills_holes");

@@ -70,6 +70,8 @@ FileFacts facts(const std::string& path = "/data/history.nc") {
   f.window_bytes = 4 << 20;
   f.owner_nodes = "0-3";
   f.link = "put";
+  f.link_rate = 500000000;
+  f.node = {2, 4, 4, "network cards"};
   f.storage = "mpiio";
   f.file_system = "nfs";
   f.stripe_source = "hint";
@@ -328,6 +330,9 @@ TEST(Report, FollowsItsSchema) {
   EXPECT_THAT(schema.check(document), IsEmpty());
   const json& file = document["files"][0];
   EXPECT_EQ(file["average_piece_bytes"], 12);
+  EXPECT_EQ(file["link_bytes_per_second"], 500000000);
+  EXPECT_EQ(file["node"],
+            json::parse(R"({"domains":2,"cards":4,"aggregators":4,"aggregators_by":"network cards"})"));
   EXPECT_EQ(file["settings"], "forebay_mode=strict;forebay_stripe_bytes=1m");
   EXPECT_EQ(file["file_writes"]["unaligned"], 2);
   EXPECT_EQ(
@@ -430,6 +435,16 @@ TEST(StatsFile, WhatIsFoldedIsWhatWasThere) {
   json after = json::parse(slurp(dir / "one.json"));
   after["files"][0]["notes"] = before["files"][0]["notes"];
   EXPECT_EQ(after, before);
+}
+
+TEST(StatsFile, WhatANodeHasStaysWhereTheStockDriverOpensNext) {
+  const Scratch dir;
+  ASSERT_TRUE(append_report(dir / "s.json", summarize(facts("/a"), shares(8, 4))).ok());
+  const json before = json::parse(slurp(dir / "s.json"))["files"][0];
+  ASSERT_TRUE(append_report(dir / "s.json", left_to_stock("/a", "pnetcdf", "why", 8, 0, 0)).ok());
+  const json after = json::parse(slurp(dir / "s.json"))["files"][0];
+  EXPECT_EQ(after["opens"], 2);
+  for (const char* key : {"node", "link_bytes_per_second"}) EXPECT_EQ(after[key], before[key]) << key;
 }
 
 TEST(StatsFile, OtherProcessesEntriesAreFoundToo) {

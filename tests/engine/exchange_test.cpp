@@ -6,10 +6,55 @@
 
 #include "exchange/dirty_map.hpp"
 #include "exchange/node_window.hpp"
+#include "exchange/outbox.hpp"
 #include "exchange/packing.hpp"
 
 namespace forebay {
 namespace {
+
+/// Whether the shares of all ranks are all of the memory, and no two of them have the same page.
+template <class Share>
+void expect_covered(int ranks, std::size_t bytes, Share&& share_of) {
+  std::vector<int> owner((bytes + 4095) / 4096, -1);
+  for (int r = 0; r < ranks; ++r) {
+    for (const Extent& range : share_of(r)) {
+      if (range.empty()) continue;
+      for (std::int64_t page = range.begin / 4096; page * 4096 < range.end; ++page) {
+        int& of = owner[static_cast<std::size_t>(page)];
+        // Only where no page boundary parts two slots may a page be of both.
+        ASSERT_TRUE(of == -1 || range.begin % 4096 != 0 || range.end % 4096 != 0) << "page " << page;
+        of = r;
+      }
+    }
+  }
+  for (std::size_t page = 0; page < owner.size(); ++page) ASSERT_GE(owner[page], 0) << "page " << page;
+}
+
+TEST(Shares, OfAWindowAreAllOfIt) {
+  for (const int ranks : {1, 2, 3, 7, 16, 33}) {
+    for (const std::int64_t round : {4096, 5 * 4096, 1 << 20}) {
+      expect_covered(ranks, NodeWindow::bytes_needed(ranks, round),
+                     [&](int r) { return NodeWindow::share_of(r, ranks, round); });
+    }
+  }
+}
+
+TEST(Shares, OfAnOutboxAreAllOfIt) {
+  for (const int ranks : {1, 2, 3, 7, 16, 33}) {
+    for (const int rails : {1, 2, 4}) {
+      if (rails > ranks) continue;
+      WideRounds rounds;
+      rounds.rails = rails;
+      rounds.range = 3 * 2 * rails * (256 << 10);
+      rounds.block = 256 << 10;
+      rounds.cell = 64 << 10;
+      rounds.slots = 2;
+      rounds.listed = 100 << 10;
+      expect_covered(ranks, Outbox::bytes_needed(rounds, ranks),
+                     [&](int r) { return Outbox::share_of(r, r < rails ? r : -1, rounds, ranks); });
+    }
+  }
+}
 
 TEST(DirtyMap, MarksAndFindsWhatABitVectorHolds) {
   std::mt19937 random(7);

@@ -417,6 +417,8 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
   facts.stripe_bytes = 1 << 20;
   facts.window_bytes = 4 << 20;
   facts.settings.link = Link::put;
+  facts.link_rate = 512 << 20;
+  facts.node = {2, 1, 1, "network cards"};
   std::vector<RankShare> shares(6);
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     shares[rank].node = rank < 4 ? 0 : 1;
@@ -440,9 +442,10 @@ TEST_F(ReportCommand, PrintsWhatMatters) {
   for (const char* part :
        {"/scratch/history.nc", "6 on 2 nodes, 2 to 4 a node", "forebay_link=put",
         "stripes of 1 MiB, rounds of 4 MiB", "18 requests of 17.2 MiB: 1 500 000 pieces, on average 12 bytes",
-        "1 collective write,", "10 messages of 9.8 KiB, 0 bytes of headers; 8 of them one-sided puts",
+        "1 collective write,",
+        "10 messages of 9.8 KiB, 0 bytes of headers; 8 of them one-sided puts; measured at 512 MiB a second",
         "4 writes of 2.0 MiB", "2 aligned, 2 not", "2 of 4 bytes to 8 bytes", "2 of 1 MiB to 2 MiB",
-        "aggregators     0, 4"}) {
+        "aggregators     0, 4; 1 a node, one for each network card"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
   FileReport second = left_to_stock("/scratch/\x1b[31mred.nc", "pnetcdf", "a \"reason\"\n", 6, 1 << 20, 0);

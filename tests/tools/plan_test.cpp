@@ -146,8 +146,8 @@ TEST_F(PlanCommand, PrintsATableOrJson) {
   const Outcome printed = forebay_command(with({"--json", "-"}));
   const json plan = json::parse(printed.output);
   EXPECT_EQ(plan["bytes"], std::int64_t{4 << 20} * 64 * 16);
-  EXPECT_EQ(plan["owners"], 128);
-  EXPECT_EQ(plan["owners_at_work"], 128);
+  EXPECT_EQ(plan["owners"], 256);
+  EXPECT_EQ(plan["owners_at_work"], 256);
   EXPECT_GT(plan["between_nodes"]["header_bytes_at_most"], 0);
   EXPECT_EQ(forebay_command(with({"--json", *this / "plan.json"})).output, "");
   EXPECT_EQ(slurp(*this / "plan.json"), printed.output);
@@ -161,7 +161,11 @@ TEST_F(PlanCommand, TakesOptionsAndHints) {
   };
   EXPECT_EQ(plan({"--aggregators-per-node", "1"})["owners"], 64);
   EXPECT_EQ(plan({"--stripe", "2m"})["stripe_bytes"], 2 << 20);
-  EXPECT_EQ(plan({"--stripe-count", "48"})["owners"], 96);
+  EXPECT_EQ(plan({"--stripe-count", "48"})["owners"], 240);
+  EXPECT_EQ(plan({"--cards", "8"})["owners"], 512);
+  EXPECT_EQ(plan({"--cards", "8"})["aggregators_by"], "network cards");
+  EXPECT_EQ(plan({"--domains", "6", "--cards", "2"})["owners"], 384);
+  EXPECT_EQ(plan({"--cards", "8", "--aggregators-per-node", "3"})["aggregators_by"], "hint");
   EXPECT_EQ(plan({"--rounds", "window"})["kind"], "window");
   EXPECT_EQ(plan({}, {{"FOREBAY_HINTS", "forebay_rounds=window"}})["kind"], "window");
   EXPECT_EQ(plan({"--rounds", "wide"}, {{"FOREBAY_HINTS", "forebay_rounds=window"}})["kind"], "wide");
@@ -193,6 +197,8 @@ TEST_F(PlanCommand, RefusesWhatIsNoMachineAndNoWrite) {
   refused(of("1000000", "10000", "1m", "1"), "number of ranks");
   refused(of("2", "2", "lots", "1"), "no number of bytes");
   refused(of("2", "2", "0", "1"), "at least 1 byte");
+  refused(with({"--domains", "17"}), "those without ranks do not count");
+  refused(with({"--cards", "-1"}), "network cards");
   refused(of("1000000", "1000", "1000t", "1"), "at most 2^60");
   refused(of("2", "2", "8", "9"), "no more pieces than bytes");
   refused(of("2", "2", "10", "4"), "no whole bytes");
