@@ -36,6 +36,14 @@ void FileContext::barrier_for_mpi() {
   if (file.handle() != nullptr) barrier();
 }
 
+Status FileContext::shown(Status mine) {
+  if (!file.views_differ()) return mine;
+  mine.update(file.show());
+  mine = outcome(mine);
+  file.look_anew();
+  return mine;
+}
+
 Flush FileContext::flush_over(Window& window) {
   Flush flush = flush_alone(window, layout);
   const Topology& t = nodes->topology();

@@ -155,11 +155,11 @@ class GlusterFs(System):
         self.serve("glusterd", "--no-daemon", "-f", definition, "-l", os.path.join(self.logs, "glusterd.log"))
         self.until("glusterd", lambda: succeeds("gluster", "--mode=script", "pool", "list"))
         bricks = [f"{SERVER}:{self.make_folder('brick' + str(i))}" for i in (1, 2)]
-        self.do("gluster", "--mode=script", "volume", "create", "volume", *bricks, "force")
-        self.do("gluster", "--mode=script", "volume", "start", "volume")
+        self.do("gluster", "--mode=script", "volume", "create", "tried", *bricks, "force")
+        self.do("gluster", "--mode=script", "volume", "start", "tried")
         for i, mount in enumerate(self.mounts()):
             os.makedirs(mount)
-            self.do("glusterfs", f"--volfile-server={SERVER}", "--volfile-id=volume",
+            self.do("glusterfs", f"--volfile-server={SERVER}", "--volfile-id=tried",
                     f"--log-file={self.logs}/glusterfs.mount{i + 1}.log", mount)
             self.until(f"mount {i + 1}", lambda mount=mount: os.path.ismount(mount) and succeeds("ls", mount))
 

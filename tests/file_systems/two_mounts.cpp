@@ -1,6 +1,6 @@
-// Two hosts with a mount each: what the file holds in which holes were to be filled by a host that had read it
-// before, and what each rank reads through its own mount right after close. By each library, where all values
-// are of four bytes, the most significant one first.
+// Two hosts with a mount each: what the file holds in which holes were to be filled by a host that had read
+// it before, and what each rank reads through its own mount right after close. By each library, where all
+// values are of four bytes, the most significant one first.
 //
 //   two_mounts [--seconds S] [--values N] [LIBRARY...]
 //
@@ -44,7 +44,8 @@ class Array {
   virtual ~Array() = default;
   virtual void create(const std::string& path, int64_t values) = 0;
   virtual void open(const std::string& path) = 0;
-  /// Ranges of `width` values, the first of which begins at `first`, one every `step`; for width == 0 nothing.
+  /// Ranges of `width` values, the first of which begins at `first`, one every `step`; for width == 0
+  /// nothing.
   virtual void put(int64_t first, int64_t width, int64_t step, int64_t count, const Values& values) = 0;
   virtual void get(int64_t first, Values& values) = 0;
   /// What any rank has put is seen by all that read then.
@@ -220,7 +221,8 @@ int64_t wrong_in(const std::string& path, int64_t place, int64_t values,
     const std::int32_t value = swapped(got[static_cast<std::size_t>(i)]);
     if (value == wanted(i)) continue;
     if (wrong++ == 0)
-      first = "value " + std::to_string(i) + " is " + std::to_string(value) + ", not " + std::to_string(wanted(i));
+      first = "value " + std::to_string(i) + " is " + std::to_string(value) + ", not " +
+              std::to_string(wanted(i));
   }
   return wrong;
 }
@@ -239,13 +241,14 @@ bool check(const std::string& what, const std::string& path, int64_t place, int6
   }
   double took = at_once > 0 ? MPI_Wtime() - begin : 0;
   if (now > 0)
-    std::fprintf(stderr, "rank %d: %s: wrong: %lld of %lld values: %s\n", rank, what.c_str(), static_cast<long long>(now),
-                 static_cast<long long>(values), first.c_str());
+    std::fprintf(stderr, "rank %d: %s: wrong: %lld of %lld values: %s\n", rank, what.c_str(),
+                 static_cast<long long>(now), static_cast<long long>(values), first.c_str());
   int64_t all[2] = {now, at_once};
   MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0 && all[0] == 0 && all[1] > 0)
-    std::printf("%s: %lld old values after close, for %.1f s\n", what.c_str(), static_cast<long long>(all[1]), took);
+    std::printf("%s: %lld old values after close, for %.1f s\n", what.c_str(), static_cast<long long>(all[1]),
+                took);
   return all[0] == 0;
 }
 
@@ -268,22 +271,24 @@ bool play(Array& array, const std::string& library, int64_t n, double seconds) {
   // Every other pair, all ranks together: each block has holes.
   Values some;
   for (int64_t i = 0; i < pairs; ++i) {
-    for (int64_t k = 0; k < 2; ++k) some.push_back(kPairs + static_cast<std::int32_t>((i * ranks + rank) * 4 + k));
+    for (int64_t k = 0; k < 2; ++k)
+      some.push_back(kPairs + static_cast<std::int32_t>((i * ranks + rank) * 4 + k));
   }
   array.put(rank * 4, 2, ranks * 4, pairs, some);
   const int64_t place = array.place();
   array.close();
-  bool well = check(library + ", holes", path, place, n, seconds, [](int64_t i) {
-    return (i % 4 < 2 ? kPairs : kLong) + static_cast<std::int32_t>(i);
-  });
+  bool well = check(library + ", holes", path, place, n, seconds,
+                    [](int64_t i) { return (i % 4 < 2 ? kPairs : kLong) + static_cast<std::int32_t>(i); });
   // All of it once more, in small pieces: both mounts have read the file.
   array.open(path);
   Values mine;
-  for (int64_t i = 0; i < n / ranks; ++i) mine.push_back(kAgain + static_cast<std::int32_t>(i * ranks + rank));
+  for (int64_t i = 0; i < n / ranks; ++i)
+    mine.push_back(kAgain + static_cast<std::int32_t>(i * ranks + rank));
   array.put(rank, 1, ranks, n / ranks, mine);
   array.close();
   well = check(library + ", written again", path, place, n, seconds,
-               [](int64_t i) { return kAgain + static_cast<std::int32_t>(i); }) && well;
+               [](int64_t i) { return kAgain + static_cast<std::int32_t>(i); }) &&
+         well;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0 && well) std::remove(path.c_str());
   return well;
@@ -314,7 +319,8 @@ int main(int argc, char** argv) {
     } else if (make(argument)) {
       libraries.push_back(argument);
     } else {
-      if (rank == 0) std::fprintf(stderr, "usage: two_mounts [--seconds S] [--values N] [pnetcdf|hdf5|tcio]...\n");
+      if (rank == 0)
+        std::fprintf(stderr, "usage: two_mounts [--seconds S] [--values N] [pnetcdf|hdf5|tcio]...\n");
       MPI_Finalize();
       return 2;
     }
