@@ -38,7 +38,7 @@ std::int64_t count_direct(const FileContext& file, std::span<const Put> puts) {
 }
 
 bool fits_direct(const FileContext& file, std::int64_t all_runs) {
-  return !file.windowed && file.direct_runs + all_runs <= kMostDirectRuns;
+  return !file.windowed && !file.file.views_differ() && file.direct_runs + all_runs <= kMostDirectRuns;
 }
 
 Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, std::int64_t all_runs) {
@@ -56,7 +56,8 @@ Status write_direct(FileContext& file, std::span<const Put> puts, Status mine, s
 Status flush_in_rounds(FileContext& file, Window& window, std::span<const Put> puts, Extent hull, int shift) {
   const std::int64_t round = file.layout.round_bytes();
   const bool rounds = file.layout.round_begin(hull.begin) + round < hull.end;
-  if (file.nodes->topology().nodes > 1 && file.settings.rounds == Rounds::automatic && rounds) {
+  if (file.nodes->topology().nodes > 1 && file.settings.rounds == Rounds::automatic && rounds &&
+      !file.file.views_differ()) {
     const bool tries = file.own_parts.worth_it();
     std::optional<OwnPart> part;
     if (tries) part = find_own_parts(file, window, Reach(file.layout, puts).hull);

@@ -94,8 +94,9 @@ class CoreFile {
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_independent();
-  /// In strict mode: whether write() joins these by completing blocks of the file, so that it is faster than
-  /// a write for each of their runs.
+  /// In strict mode: whether write() does these better than MPI-IO: by completing blocks of the file, which
+  /// is faster than a write for each of their runs; or by just that where MPI-IO would complete blocks of
+  /// which this node may have an old view.
   bool completes(std::span<const Put> puts) const;
   /// Around writes through handle(): what is kept goes to the file first, and holes in what is put meanwhile
   /// are not filled by any rank. `collective`: by all ranks.

@@ -31,10 +31,12 @@ Status NodeView::show() {
   return result == 0 ? Status{} : from_errno(errno, "cannot sync " + path_);
 }
 
-// The size first: a read ends where the node believes that the file does. Pages that are not written out yet
-// stay. Failures leave what the node sees anyway.
+// The sync is for clients in user space, which keep attributes for a second and more, and get new ones with
+// its answer (GlusterFS). The size next: a read ends where the node believes that the file does. Pages that
+// are not written out yet stay. Failures leave what the node sees anyway.
 void NodeView::renew() {
   if (!std::exchange(old_, false) || descriptor_ < 0) return;
+  (void)::fdatasync(descriptor_);
   struct statx info{};
   (void)::statx(descriptor_, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE | STATX_MTIME, &info);
   (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);

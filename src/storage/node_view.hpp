@@ -1,4 +1,5 @@
-// What a node sees of a file that other nodes write, where the file system does not keep their views the same.
+// What a node sees of a file that other nodes write, where the file system does not keep their views the
+// same.
 #pragma once
 
 #include <memory>
@@ -32,7 +33,8 @@ class NodeView final : public Storage {
   std::unique_ptr<Storage> below_;
   int descriptor_;
   std::string path_;
-  bool written_ = false, old_ = false;
+  bool written_ = false;
+  bool old_ = true;  // the node may have seen it before
 };
 
 }  // namespace forebay

@@ -38,6 +38,8 @@ def programs(options, mode):
     some = ["--seed", str(options.seed), "--count", str(options.count)]
     hints = {"FOREBAY_HINTS": f"forebay_mode={mode}"}
     test = lambda room, name: os.path.join(BUILD, "tests", room, name)  # noqa: E731
+    if options.run:
+        return {"run": (["sh", "-c", options.run], STOCK)}
     all_of_them = {
         "mixed": (forebay + [test("mixed", "mixed_random"), "--forebay", "--patience", "200"] + some, {}),
         "hdf5": ([test("hdf5", "hdf5_random")] + some + ["--patience", "200"] + (["--commit"] if mode == "commit" else []), STOCK),
@@ -58,6 +60,7 @@ def read_arguments():
     add("--count", type=int, default=5, metavar="K", help="random programs of each kind (default: 5)")
     add("--limit", type=int, default=600, metavar="SECONDS", help="that a program may take (default: 600)")
     add("--io", choices=("romio341", "ompio"), default="romio341", help="Open MPI's MPI-IO (default: romio341)")
+    add("--run", metavar="COMMAND", help="by sh on each rank, in place of the programs; $BUILD is the build folder")
     add("--keep", action="store_true", help="what the programs leave and say stays, also where all is well")
     add("--work", default=os.path.join(TOP, "build", "file-systems"), metavar="FOLDER", help="for what stays (default: build/file-systems)")
     add("--inside", action="store_true", help=argparse.SUPPRESS)
@@ -185,7 +188,7 @@ def try_system(options, system, work):
             folder = os.path.join(here, f"{mode}-{program}")
             os.mkdir(os.path.join(system.mounts()[0], f"{mode}-{program}"))
             path = os.path.join(system.logs, f"{mode}-{program}.log")
-            environment = {key: value.replace("WORK", work) for key, value in environment.items()} | {"OMPI_MCA_io": options.io}
+            environment = {key: value.replace("WORK", work) for key, value in environment.items()} | {"OMPI_MCA_io": options.io, "BUILD": BUILD}
             started = time.monotonic()
             with open(path, "w", encoding="utf-8") as log:
                 status = hosts.run(command, folder, environment, log, options.limit)
