@@ -439,6 +439,8 @@ Status StoredFile::close() {
 
 Status StoredFile::close_descriptor() {
   Status status;
+  // So that who opens it next sees all of it on this node, too.
+  if (view_ != nullptr) view_->renew();
   view_ = nullptr;
   storage_.reset();
   // What a file system says late, it says here.

@@ -41,10 +41,10 @@ def programs(options, mode):
     if options.run:
         return {"run": (["sh", "-c", options.run], STOCK)}
     all_of_them = {
-        "mixed": (forebay + [test("mixed", "mixed_random"), "--forebay", "--patience", "200"] + some, {}),
+        "mixed": (forebay + [test("mixed", "mixed_random"), "--forebay", "--no-mpiio", "--patience", "200"] + some, {}),
         "hdf5": ([test("hdf5", "hdf5_random")] + some + ["--patience", "200"] + (["--commit"] if mode == "commit" else []), STOCK),
         "pnetcdf": ([test("pnetcdf", "pnetcdf_random")] + some, EXACT | STOCK | hints),
-        "tcio": ([test("tcio", "tcio_random")] + some, {}),
+        "tcio": ([test("tcio", "tcio_random"), "--stock", "0"] + some, {}),
         "mounts": (forebay + [test("file_systems", "two_mounts")], {}),
     }
     return {name: all_of_them[name] for name in options.programs or all_of_them}

@@ -156,10 +156,7 @@ class GlusterFs(System):
         self.until("glusterd", lambda: succeeds("gluster", "--mode=script", "pool", "list"))
         bricks = [f"{SERVER}:{self.make_folder('brick' + str(i))}" for i in (1, 2)]
         self.do("gluster", "--mode=script", "volume", "create", "tried", *bricks, "force")
-        for option in os.environ.get("GLUSTER_TRY", "").split():
-            self.do("gluster", "--mode=script", "volume", "set", "tried", *option.split("="))
         self.do("gluster", "--mode=script", "volume", "start", "tried")
-        self.do("gluster", "volume", "get", "tried", "all")
         for i, mount in enumerate(self.mounts()):
             os.makedirs(mount)
             self.do("glusterfs", f"--volfile-server={SERVER}", "--volfile-id=tried",
