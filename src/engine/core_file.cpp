@@ -126,6 +126,7 @@ Status CoreFile::flush() {
 Status CoreFile::begin_direct_writes(bool collective) {
   Status status = collective ? flush() : Status{};
   status.update(keeper_->begin_direct_writes(collective));
+  if (collective) file_->file.look_now();
   return status;
 }
 
@@ -189,7 +190,7 @@ void CoreFile::barrier(const char* name) {
   const CollectiveCall call(about(name));
   file_->deferred.update(file_->file.show());
   file_->barrier();
-  file_->file.look_anew();
+  file_->file.look_now();  // the caller may go on by a way of its own: PnetCDF's enddef moves data
 }
 
 Status CoreFile::size(std::int64_t& bytes) {

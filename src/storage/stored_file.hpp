@@ -95,6 +95,11 @@ class StoredFile {
   void look_anew() {
     if (view_ != nullptr) view_->look_anew();
   }
+  /// The same at once, for who reads past storage().
+  void look_now() {
+    look_anew();
+    if (view_ != nullptr) view_->renew();
+  }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
   /// Of this file, as its file system lays it out; each 0 where it does not say.
