@@ -157,6 +157,9 @@ void CoreFile::space_taken() {
 bool CoreFile::commits() const {
   return keeper_->commits();
 }
+bool CoreFile::hides() const {
+  return keeper_->commits() || file_->file.views_differ();
+}
 bool CoreFile::holds() const {
   return keeper_->holds();
 }

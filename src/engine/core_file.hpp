@@ -121,6 +121,8 @@ class CoreFile {
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
   bool commits() const;
+  /// Whether ranks of other nodes may not see yet what a rank has written; all ranks answer alike.
+  bool hides() const;
   bool holds() const;
   /// Whether what is kept reaches the file whatever ends the ranks.
   bool survives() const;
