@@ -37,17 +37,20 @@ once() {
   exec 9>&-
 }
 
-# Sets root to the one that has the applications of ./dev test-apps, too: the base root, which must be there, and more.
-prepare_apps_root() {
-  base=$root apps_recipe=$top/.ci/make-apps-root apps_packages=$top/tests/apps/packages
-  root=$cache/root-apps-$({ echo "$key" && cat "$apps_recipe" "$apps_packages"; } | sha256sum | cut -c1-12)
-  [ -d "$root" ] || once make_apps_root
+# Sets root to a larger one, with the packages of a test's list, too: prepare_larger_root NAME TEST WHAT MEGABYTES. The base root
+# must be there.
+prepare_larger_root() {
+  base=$root larger_recipe=$top/.ci/make-larger-root larger_packages=$top/tests/$2/packages larger_what=$3 larger_size=$4
+  root=$cache/root-$1-$({ echo "$key" && cat "$larger_recipe" "$larger_packages"; } | sha256sum | cut -c1-12)
+  [ -d "$root" ] || once make_larger_root
 }
+prepare_apps_root() { prepare_larger_root apps apps applications 4000; }
+prepare_file_systems_root() { prepare_larger_root file-systems file_systems "file systems" 2500; }
 
-make_apps_root() {
-  need_room 4000
-  show "preparing a private root with the applications, once: $root"
-  follow_recipe "$apps_recipe" "$root.tmp" "$base" "$apps_packages"
+make_larger_root() {
+  need_room "$larger_size"
+  show "preparing a private root with the $larger_what, once: $root"
+  follow_recipe "$larger_recipe" "$root.tmp" "$base" "$larger_packages"
   mv "$root.tmp" "$root"
   show "root ready"
 }

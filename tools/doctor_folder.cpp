@@ -63,13 +63,14 @@ std::string advice_on(const FileSystem& system, const std::string& folder) {
   if (name == "nfs") {
     return "MPI-IO locks each write, or the whole file: few large writes help. Serial HDF5 (h5dump, h5py) "
            "locks "
-           "a file that it opens: HDF5_USE_FILE_LOCKING=BEST_EFFORT where the server has no locks. Ranks of "
-           "several nodes that read what others wrote need the mount option noac";
+           "a file that it opens: HDF5_USE_FILE_LOCKING=BEST_EFFORT where the server has no locks. A "
+           "program's own MPI-IO calls that read what other nodes wrote need the mount option noac";
   }
   if (name == "beegfs") return "forebay_stripe_bytes should be the chunk size (beegfs-ctl --getentryinfo)";
   if (!system.coherent && name != "unknown") {
-    return "a node that has read bytes may go on to see old ones until all have closed the file, as with "
-           "stock MPI-IO";
+    return "ranks of other nodes see writes after a flush, sync, close or collective read, which sync the "
+           "file; "
+           "what a program itself reads by MPI-IO may be old until all have closed the file";
   }
   return "";
 }

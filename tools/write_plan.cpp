@@ -265,8 +265,9 @@ Status plan_numbers(const WriteQuestion& q, WritePlan& p) {
     return {Code::bad_hint, fmt::format("forebay_owner_nodes={} names no node: the last one is number {}",
                                         text_of(s.owner_nodes), q.nodes - 1)};
   p.owning = std::move(*owning);
-  p.aggregators = count_aggregators(s.aggregators_per_node, s.aggregators, nodes_that_own(q, p), q.ranks_per_node,
-                                    aggregators_for({q.ranks_per_node, q.domains, q.cards}));
+  p.aggregators =
+      count_aggregators(s.aggregators_per_node, s.aggregators, nodes_that_own(q, p), q.ranks_per_node,
+                        aggregators_for({q.ranks_per_node, q.domains, q.cards}));
   const RoundMemory memory = memory_for_rounds(s, {q.ranks_per_node, memory_left_for_windows(s)});
   const std::int64_t stripe = s.stripe_bytes > 0    ? s.stripe_bytes
                               : s.striping_unit > 0 ? s.striping_unit

@@ -32,7 +32,7 @@ struct WriteQuestion {
 
 struct WritePlan {
   AggregatorCount aggregators;  ///< a node
-  std::vector<int> owning{};  ///< the nodes that may own; empty: all
+  std::vector<int> owning{};    ///< the nodes that may own; empty: all
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide{};
   bool takes_wide = false;

@@ -63,8 +63,8 @@ Status read_gets(DriverFile& f, std::span<const Get> gets) {
 /// different, so the bytes travel in the file's order.
 Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
-  // What other nodes keep, rank 0 cannot write by itself.
-  if (f.core->commits()) f.core->barrier_around_read();
+  // What other nodes keep, rank 0 cannot write by itself, nor see where the file system does not show it.
+  if (f.core->hides()) f.core->barrier_around_read();
   std::vector<std::byte> share;
   const Status prepared = contained([&] {
     share.resize(static_cast<std::size_t>(kShare));

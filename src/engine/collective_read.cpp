@@ -67,6 +67,7 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
   }
 
   const bool nobody_writes = !file.options.mode.writes;
+  mine.update(file.file.show());
   const Reach reach(file.layout, std::span<const Get>(rest));
   std::int64_t bytes = 0;
   for (const Get& get : rest) bytes += std::max<std::int64_t>(0, get.cursor->bytes());
@@ -84,9 +85,10 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
   else
     use->agree(agreed);
   if (nobody_writes && agreed[begin] == kNoOffset && agreed[well]) return mine;
+  file.file.look_anew();
   if (agreed[kept] != 0) {
     use.reset();  // a flush has a use of its own
-    mine.update(keeper.flush_kept());
+    mine.update(file.shown(keeper.flush_kept()));
     use.emplace(file);
     Agreement again;
     use->agree(again);

@@ -38,7 +38,7 @@ std::int64_t count_direct(const FileContext& file, std::span<const Put> puts) {
 }
 
 bool fits_direct(const FileContext& file, std::int64_t all_runs) {
-  return !file.windowed && file.nodes->topology().owning.empty() &&
+  return !file.windowed && file.nodes->topology().owning.empty() && !file.file.views_differ() &&
          file.direct_runs + all_runs <= kMostDirectRuns;
 }
 

@@ -67,7 +67,9 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
     mine = f.no_memory("for a collective write to ");
     live.clear();
   }
-  return keeper_->write_all(live, std::move(mine), agree_max, when);
+  Status status = keeper_->write_all(live, std::move(mine), agree_max, when);
+  f.file.look_anew();
+  return status;
 }
 
 Status CoreFile::write(std::span<const Put> puts, When when) {
@@ -112,17 +114,19 @@ void CoreFile::barrier_around_read() {
   if (!file_->options.mode.writes) return;
   const CollectiveCall call(about("collective read"));
   keeper_->barrier_around_read();
+  file_->deferred.update(file_->shown({}));
 }
 
 Status CoreFile::flush() {
   const CollectiveCall call(about("flush"));
   const TraceSpan span(file_->counters, Span::flush);
-  return keeper_->flush();
+  return file_->shown(keeper_->flush());
 }
 
 Status CoreFile::begin_direct_writes(bool collective) {
   Status status = collective ? flush() : Status{};
   status.update(keeper_->begin_direct_writes(collective));
+  if (collective) file_->file.look_now();
   return status;
 }
 
@@ -152,6 +156,9 @@ void CoreFile::space_taken() {
 }
 bool CoreFile::commits() const {
   return keeper_->commits();
+}
+bool CoreFile::hides() const {
+  return keeper_->commits() || file_->file.views_differ();
 }
 bool CoreFile::holds() const {
   return keeper_->holds();
@@ -184,7 +191,9 @@ bool CoreFile::write_in_signal(std::int64_t offset, const std::byte* data, std::
 
 void CoreFile::barrier(const char* name) {
   const CollectiveCall call(about(name));
+  file_->deferred.update(file_->file.show());
   file_->barrier();
+  file_->file.look_now();  // the caller may go on by a way of its own: PnetCDF's enddef moves data
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
@@ -194,7 +203,12 @@ Status CoreFile::size(std::int64_t& bytes) {
 Status CoreFile::set_size(std::int64_t bytes) {
   const CollectiveCall call(about("change of size"));
   if (file_->settings.storage != StorageKind::posix) file_->barrier_for_mpi();
-  return file_->outcome(file_->file.set_size(*file_->comm, bytes));
+  // What another node holds back must not come after it.
+  Status shown = file_->shown({});
+  if (!shown.ok()) return shown;
+  Status status = file_->outcome(file_->file.set_size(*file_->comm, bytes));
+  file_->file.look_anew();
+  return status;
 }
 
 void CoreFile::defer(Status failure) {

@@ -94,8 +94,9 @@ class CoreFile {
   Status flush();
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_independent();
-  /// In strict mode: whether write() joins these by completing blocks of the file, so that it is faster than
-  /// a write for each of their runs.
+  /// In strict mode: whether write() does these better than MPI-IO: by completing blocks of the file, which
+  /// is faster than a write for each of their runs; or by just that where MPI-IO would complete blocks of
+  /// which this node may have an old view.
   bool completes(std::span<const Put> puts) const;
   /// Around writes through handle(): what is kept goes to the file first, and holes in what is put meanwhile
   /// are not filled by any rank. `collective`: by all ranks.
@@ -120,6 +121,8 @@ class CoreFile {
   /// Whether this file may keep bytes; and whether collective writes are kept now, which all ranks answer
   /// alike.
   bool commits() const;
+  /// Whether ranks of other nodes may not see yet what a rank has written; all ranks answer alike.
+  bool hides() const;
   bool holds() const;
   /// Whether what is kept reaches the file whatever ends the ranks.
   bool survives() const;

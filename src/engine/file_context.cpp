@@ -36,6 +36,14 @@ void FileContext::barrier_for_mpi() {
   if (file.handle() != nullptr) barrier();
 }
 
+Status FileContext::shown(Status mine) {
+  if (!file.views_differ()) return mine;
+  mine.update(file.show());
+  mine = outcome(mine);
+  file.look_anew();
+  return mine;
+}
+
 Flush FileContext::flush_over(Window& window) {
   Flush flush = flush_alone(window, layout);
   const Topology& t = nodes->topology();
@@ -68,6 +76,7 @@ Status FileContext::write_now(std::span<const Put> puts) {
 std::int64_t FileContext::long_run() const {
   constexpr std::int64_t on_local = 16 << 10;
   if (file.local()) return std::min(settings.bypass_bytes, on_local);
+  if (file.views_differ()) return 0;  // a stripe has one writer, so that its node has nothing old of it
   return cheaper_alone > 0 ? std::min(settings.bypass_bytes, cheaper_alone) : settings.bypass_bytes;
 }
 

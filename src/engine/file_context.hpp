@@ -115,6 +115,9 @@ struct FileContext {
   /// next.
   void barrier();
   void barrier_for_mpi();
+  /// Collective, when this rank has written what it had to, and `mine` is how: from then on all ranks see it.
+  /// `mine` comes back where that needs nothing, else the outcome of all.
+  Status shown(Status mine);
   /// Null: by messages.
   NodeWindow* sync_point() const { return synced ? seat.sync_point() : nullptr; }
   /// Collective over aggregators, of which the first one makes their rail.

@@ -54,6 +54,7 @@ Status KeepNothing::write_at(const Piece& piece) {
 }
 
 bool KeepNothing::completes(std::span<const Put> puts) const {
+  if (file_.file.views_differ()) return !puts.empty();
   return file_.gate() != nullptr && !puts.empty() &&
          std::all_of(puts.begin(), puts.end(), [](const Put& put) { return Sieve::worth(*put.cursor); });
 }

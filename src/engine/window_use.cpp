@@ -184,7 +184,7 @@ void FileContext::compare_link(bool alone) {
 
 bool FileContext::may_have_own_parts(Extent hull) const {
   const Topology& t = nodes->topology();
-  return t.nodes > 1 && t.owning.empty() && settings.rounds == Rounds::automatic &&
+  return t.nodes > 1 && t.owning.empty() && !file.views_differ() && settings.rounds == Rounds::automatic &&
          layout.round_begin(hull.begin) + layout.round_bytes() < hull.end;
 }
 

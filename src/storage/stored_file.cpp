@@ -354,6 +354,12 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   }
   marked_ = settings.fill_holes != FillHoles::enable;
   leave_mark(agreed[offered_.number]);
+  if (nodes > 1 && !coherent) {
+    auto view =
+        std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_, request_.path);
+    view_ = view.get();
+    storage_ = std::move(view);
+  }
   request_.opener = nullptr;  // the caller's, as is the other
   request_.opened = nullptr;
   const int rank = ranks.rank();
@@ -406,6 +412,7 @@ Status StoredFile::size(std::int64_t& bytes) const {
     bytes = static_cast<std::int64_t>(info.st_size);
     return {};
   }
+  if (view_ != nullptr) view_->renew();
   return handle_->size(bytes);
 }
 
@@ -432,6 +439,9 @@ Status StoredFile::close() {
 
 Status StoredFile::close_descriptor() {
   Status status;
+  // So that who opens it next sees all of it on this node, too.
+  if (view_ != nullptr) view_->renew();
+  view_ = nullptr;
   storage_.reset();
   // What a file system says late, it says here.
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)

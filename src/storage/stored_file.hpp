@@ -12,6 +12,7 @@
 #include "storage/collective_handle.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/file_system.hpp"
+#include "storage/node_view.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
@@ -87,6 +88,18 @@ class StoredFile {
   bool fills_holes() const { return fills_holes_; }
   /// Null where the user has said that there are none.
   const OpenMark* mark() const { return marked_ ? &mark_ : nullptr; }
+  /// Nodes do not see by themselves what others write: all ranks, or none. There, after show() by all ranks
+  /// and then a barrier, look_anew() lets this rank see it with its next read, or when it asks for the size.
+  bool views_differ() const { return view_ != nullptr; }
+  Status show() { return view_ != nullptr ? view_->show() : Status{}; }
+  void look_anew() {
+    if (view_ != nullptr) view_->look_anew();
+  }
+  /// The same at once, for who reads past storage().
+  void look_now() {
+    look_anew();
+    if (view_ != nullptr) view_->renew();
+  }
   const FileSystem& system() const { return system_; }
   std::int64_t preferred_unit() const;
   /// Of this file, as its file system lays it out; each 0 where it does not say.
@@ -151,6 +164,7 @@ class StoredFile {
   FileSystem system_;
   std::string no_descriptor_;
   std::unique_ptr<Storage> storage_;
+  NodeView* view_ = nullptr;  // in storage_
 };
 
 }  // namespace forebay

@@ -132,8 +132,8 @@ Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ran
     Chooser(*ranks, t, groups).choose(leaders.get(), aggregators, owners);
   } else {
     t.parts.ranks = t.local_ranks;
-    const AggregatorCount count =
-        count_aggregators(aggregators, owners, t.nodes_that_own(), t.least_local_ranks, aggregators_for(t.parts));
+    const AggregatorCount count = count_aggregators(aggregators, owners, t.nodes_that_own(),
+                                                    t.least_local_ranks, aggregators_for(t.parts));
     t.aggregators = count.count;
     t.counted_by = count.by;
     const auto place_among = [&](const std::vector<int>& chosen) {

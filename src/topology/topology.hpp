@@ -27,7 +27,7 @@ struct Topology {
   CountedBy counted_by = CountedBy::usual;        ///< why so many; all ranks
   NodeParts parts;  ///< of this node, or of its group's share; what nobody asked for is as for nothing known
   int rail = -1;    ///< -1: not an aggregator
-  int writes_for = -1;  ///< the rail for which this rank writes beside its aggregator; -1: none
+  int writes_for = -1;        ///< the rail for which this rank writes beside its aggregator; -1: none
   std::vector<int> owning{};  ///< the nodes that may own parts of a file; empty: all; all ranks
 
   OwnerSet owners() const { return {nodes, aggregators, owning}; }
@@ -39,8 +39,8 @@ struct Topology {
 /// Collective. `ranks_per_node` > 0 cuts nodes into groups of so many neighbours, each treated as a node (the
 /// subgroup method, and several nodes on one for tests). `aggregators`, `owners`: as count_aggregators.
 /// `one_node`: all ranks know that they are on one; then this takes no message. Where there are several nodes
-/// with several ranks, one rank of each asks what the node has. `choice`: of nodes that own; where it means none
-/// of these, all do.
+/// with several ranks, one rank of each asks what the node has. `choice`: of nodes that own; where it means
+/// none of these, all do.
 Topology make_topology(const std::shared_ptr<const Communicator>& ranks, int ranks_per_node, int aggregators,
                        int owners = 0, bool one_node = false, const NodeChoice& choice = {});
 

@@ -28,7 +28,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-NOTES = "/usr/share/forebay-apps"  # of the private root: why something could not be installed
+NOTES = "/usr/share/forebay-lacks"  # of the private root: why something could not be installed
 LIMIT_SECONDS = 300
 sys.dont_write_bytecode = True  # this folder is the checkout
 

@@ -112,7 +112,7 @@ check "the base is made for trixie" is "$("$dev" shell -c 'cat /etc/made-for; ec
 check "--root forky is another root" is "$("$dev" --root forky shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX' 2>/dev/null)" $'forky\nforky-'
 check "--root mpich is a third" is "$(env -u OMPI_MCA_btl "$dev" --root mpich shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX; echo ${MPIR_CVAR_POLLS_BEFORE_YIELD:-none}${OMPI_MCA_btl:-}' 2>/dev/null)" $'mpich\nmpich-\n1'
 check "no other release is known" is "$("$dev" --root sid shell -c true >/dev/null 2>&1; echo $?)" 1
-printf 'cp -a "$2" "$1" && echo applications >>"$1/etc/made-for"\n' >"$work/of-root/.ci/make-apps-root"
+printf 'cp -a "$2" "$1" && echo applications >>"$1/etc/made-for"\n' >"$work/of-root/.ci/make-larger-root"
 mkdir -p "$work/of-root/tests/apps" && echo "all: some" >"$work/of-root/tests/apps/packages"
 check "--root apps is the base with more" is "$("$work/of-root/dev" --root apps shell -c 'cat /etc/made-for; echo $FOREBAY_BUILD_PREFIX' 2>/dev/null)" $'trixie\napplications\nroot-'
 check "and has a shell only" has "$("$dev" --root apps build 2>&1)" "./dev --root apps shell"

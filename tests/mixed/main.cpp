@@ -32,10 +32,12 @@ int usage(const char* program) {
       stderr,
       "usage: %s [--seed N] [--count K] [--steps S] [--threads] [--aloud] [--keep] [--verify RANKS]\n"
       "  [--plain-names] [--no-hints] [--forebay] [--patience SECONDS]\n"
+      "  [--no-mpiio]\n"
       "  K programs from seed N on, of S steps; in several threads, a library's files in one; rank 0 says\n"
       "  what it does; files stay; what a run of RANKS ranks with --keep left is read by one process;\n"
       "  no names with colons and the like; no hints of the program's own; PnetCDF must run on Forebay;\n"
-      "  a program in which nothing moves for so long is ended, and says where each rank stands\n",
+      "  a program in which nothing moves for so long is ended, and says where each rank stands;\n"
+      "  no files that the program itself opens by MPI-IO\n",
       program);
   return 2;
 }
@@ -139,6 +141,8 @@ int main(int argc, char** argv) {
       options.plain_names = true;
     } else if (argument == "--no-hints") {
       options.hints = false;
+    } else if (argument == "--no-mpiio") {
+      options.mpiio = false;
     } else if (argument == "--forebay") {
       options.expect_forebay = true;
     } else {

@@ -33,7 +33,10 @@ std::vector<Kind> draw_kinds(const Options& options) {
   static constexpr std::array kinds{Kind::hdf5, Kind::pnetcdf, Kind::tcio, Kind::boxes, Kind::mpiio};
   std::vector<Kind> drawn;
   const int64_t count = dice.between(1, 7);
-  while (static_cast<int64_t>(drawn.size()) < count) drawn.push_back(dice.pick(kinds));
+  while (static_cast<int64_t>(drawn.size()) < count) {
+    const Kind kind = dice.pick(kinds);
+    drawn.push_back(kind == Kind::mpiio && !options.mpiio ? Kind::boxes : kind);
+  }
   return drawn;
 }
 

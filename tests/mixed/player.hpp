@@ -23,6 +23,7 @@ struct Options {
   bool hints = true;
   bool expect_forebay = false;
   bool threads = false;
+  bool mpiio = true;
 };
 
 /// The kinds of a seed's files; the number of each is its place in the list.

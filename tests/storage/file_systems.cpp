@@ -1,5 +1,7 @@
 // Blocks that were put in part are completed only where that is certain to lose nothing, and files are cut as
-// the file system likes it; this program tells the library what file system its files lie on.
+// the file system likes it, and nodes see each other's writes; this program tells the library what file
+// system its files lie on.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -16,6 +18,7 @@ namespace {
 
 unsigned long pretended = 0;  // 0: what it is
 long pretended_block = 0;
+int syncs = 0, drops = 0;  // of written bytes, and of pages
 
 }  // namespace
 
@@ -31,6 +34,16 @@ extern "C" int fstat(int descriptor, struct stat* info) noexcept {
   if (result == 0 && pretended_block != 0)
     info->st_blksize = static_cast<decltype(info->st_blksize)>(pretended_block);
   return result;
+}
+
+extern "C" int fdatasync(int descriptor) {
+  ++syncs;
+  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" int posix_fadvise(int descriptor, off_t offset, off_t length, int advice) noexcept {
+  if (advice == POSIX_FADV_DONTNEED) ++drops;
+  return ::syscall(SYS_fadvise64, descriptor, offset, length, advice) == 0 ? 0 : errno;
 }
 
 namespace forebay::test {
@@ -122,6 +135,51 @@ void units() {
   expect(told_stripe(kLustre, 4096 * kilo, ""), "4194304 \"st_blksize\" \"lustre\"");
 }
 
+/// What one rank's way to a file was.
+struct Way {
+  bool by_itself = false;  ///< a long run of a collective write past its owner
+  int syncs = 0, drops = 0;
+};
+
+/// All ranks write long runs together, flush, and read what the next one wrote.
+Way way_of(const std::string& hints, unsigned long file_system) {
+  constexpr std::int64_t mine = 3 << 20;
+  fresh("views.dat");
+  pretended = file_system;
+  auto file = open_file(MPI_COMM_WORLD, "views.dat", hints);
+  pretended = 0;
+  if (!file) return {};
+  const std::vector<std::byte> memory(mine, std::byte{7});
+  RunListCursor cursor({{mine * file->rank(), 0, mine}});
+  MemorySource source(memory.data());
+  const Put put{&cursor, &source};
+  syncs = drops = 0;
+  CHECK_OK(file->write_all({&put, 1}));
+  Way way{.by_itself = file->counters().bypass_writes > 0};
+  CHECK_OK(file->flush());
+  way.syncs = syncs;
+  MPI_Allreduce(MPI_IN_PLACE, &way.syncs, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  std::byte got{};
+  CHECK_OK(file->read_at(mine * ((file->rank() + 1) % file->ranks()), &got, 1));
+  CHECK(got == std::byte{7});
+  way.drops = drops;
+  CHECK_OK(file->read_at(0, &got, 1));
+  CHECK(drops == way.drops);  // once is enough
+  CHECK_OK(file->close());
+  return way;
+}
+
+void views(const std::string& several) {
+  const auto untouched = [](const Way& way) { return way.by_itself && way.syncs == 0 && way.drops == 0; };
+  const std::string long_runs = ";forebay_bypass_bytes=1m";
+  for (const unsigned long each : {kFuse, kNfs, kBeegfs, kUnknown}) {
+    const Way way = way_of(several + long_runs, each);
+    CHECK(!way.by_itself && way.syncs > 0 && way.drops > 0);
+    CHECK(untouched(way_of("forebay_ranks_per_node=0" + long_runs, each)));
+  }
+  CHECK(untouched(way_of(several + long_runs, kLustre)));
+}
+
 void run_all() {
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -138,6 +196,7 @@ void run_all() {
     CHECK(completes(several + ";forebay_fill_holes=enable", kFuse));
     CHECK(!completes(several + ";forebay_fill_holes=disable", kLustre));
   });
+  part("what another node wrote", [&] { views(several); });
   part("the unit in which a file is cut", units);
   part("what a node keeps", [&] {
     const std::string commit = ";forebay_mode=commit";

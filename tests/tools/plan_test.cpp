@@ -102,7 +102,7 @@ TEST(Plan, FewerNodesOwn) {
   EXPECT_EQ(plan.layout.owners(), 8);
   EXPECT_EQ(plan.messages, plan.owner_rounds * 15);
   q.settings.aggregators = 12;  // three on each of these
-  EXPECT_EQ(plan_of(q).aggregators, 3);
+  EXPECT_EQ(plan_of(q).aggregators.count, 3);
 }
 
 TEST(Plan, SaysWhatBoundsAWrite) {

@@ -13,8 +13,6 @@
 
 namespace {
 
-constexpr unsigned kPatience = 60;  // seconds a program may take
-
 char last_words[200];
 
 // A program that hangs ends the test with its seed.
@@ -27,10 +25,11 @@ int usage(const char* program) {
   std::fprintf(
       stderr,
       "usage: %s [--seed N] [--count K] [--steps S] [--hints H] [--commit] [--bytes-every B] [--aloud]\n"
-      "  [--keep]\n"
+      "  [--keep] [--patience SECONDS]\n"
       "  K programs from seed N on, of S steps; H besides the hints that a seed chooses; in commit mode; "
       "every\n"
-      "  B-th also byte for byte; rank 0 says what it does, and HDF5 its errors; files stay\n",
+      "  B-th also byte for byte; rank 0 says what it does, and HDF5 its errors; files stay;\n"
+      "  a program that takes longer (60) is ended\n",
       program);
   return 1;
 }
@@ -42,6 +41,7 @@ int main(int argc, char** argv) {
   test::ProgramOptions options;
   int count = 20;
   int bytes_every = 0;
+  int patience = 60;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     const bool more = i + 1 < argc;
@@ -59,6 +59,8 @@ int main(int argc, char** argv) {
       options.steps = std::atoi(argv[++i]);
     } else if (arg == "--bytes-every" && more) {
       bytes_every = std::atoi(argv[++i]);
+    } else if (arg == "--patience" && more) {
+      patience = std::atoi(argv[++i]);
     } else if (arg == "--hints" && more) {
       options.hints = argv[++i];  // commas for semicolons, which build systems mangle
       std::replace(options.hints.begin(), options.hints.end(), ',', ';');
@@ -79,7 +81,7 @@ int main(int argc, char** argv) {
                   "rank %d hangs: reproduce with %d ranks, --seed %llu --count 1 --steps %d%s\n", rank, ranks,
                   static_cast<unsigned long long>(options.seed), options.steps,
                   options.commit ? " --commit" : "");
-    ::alarm(kPatience);
+    ::alarm(static_cast<unsigned>(patience));
     options.bytes = bytes_every > 0 && options.seed % static_cast<unsigned>(bytes_every) == 0;
     const test::Outcome outcome = test::same_on_both(options);
     if (outcome == test::Outcome::stock_wrong) ++no_ground;

@@ -69,9 +69,22 @@ Played play(const ProgramOptions& options, const char* name, bool forebay) {
   MPI_Comm_size(played.run.comm, &played.run.ranks);
   played.run.forebay = forebay;
   played.run.path = "random" + std::to_string(options.seed) + "." + name + ".h5";
+  // Where the file system is what is tried, the stock driver may have another one, on which it is right.
+  const char* elsewhere = std::getenv("FOREBAY_TEST_STOCK_FOLDER");
+  if (!forebay && elsewhere != nullptr) played.run.path = elsewhere + ("/" + played.run.path);
   if (forebay) played.run.hints = draw_setting(options, played.run.ranks).hints;
   played.trace = std::make_unique<Trace>(options.aloud && played.run.rank == 0);
   return played;
+}
+
+/// Whether the ranks are on several: on file systems of hosts a flush makes writes seen, in any mode.
+bool on_hosts(const Run& run) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int ranks = 0;
+  MPI_Comm_split_type(run.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &ranks);
+  MPI_Comm_free(&host);
+  return ranks < run.ranks;
 }
 
 void start(Played& played, const ProgramOptions& options) {
@@ -80,7 +93,8 @@ void start(Played& played, const ProgramOptions& options) {
   const Setting setting = draw_setting(options, played.run.ranks);
   // Under `forebay run` writes are kept, too.
   const bool keeps = options.commit || std::getenv("FOREBAY_KEEPER") != nullptr;
-  played.player->always_flushes = keeps && setting.hints.find("forebay_ranks_per_node") != std::string::npos;
+  played.player->always_flushes =
+      on_hosts(played.run) || (keeps && setting.hints.find("forebay_ranks_per_node") != std::string::npos);
   played.player->play(setting.steps, setting.kind);
 }
 
