@@ -173,7 +173,7 @@ TEST_F(PlanCommand, TakesOptionsAndHints) {
   EXPECT_EQ(plan({})["owner_nodes"], "all");
   const json some = plan({"--owner-nodes", "0-3,8,70-99"});
   EXPECT_EQ(some["owner_nodes"], "0-3,8") << "there are nodes 0 to 63";
-  EXPECT_EQ(some["owners"], 10);
+  EXPECT_EQ(some["owners"], 20);
   EXPECT_EQ(plan({}, {{"FOREBAY_HINTS", "forebay_owner_nodes=4"}})["owner_nodes"], "0,16,32,48");
   EXPECT_THAT(forebay_command(with({"--owner-nodes", "4"})).output, HasSubstr("0,16,32,48: 4 of 64"));
   const Outcome none = forebay_command(with({"--owner-nodes", "64-70"}));
