@@ -24,7 +24,7 @@ import platforms
 PATTERNS = ("f", "g", "i", "btio", "tiny", "amr", "sparse")
 SUBJECTS = ("strict", "commit", "independent", "two-phase", "aggregation")
 # What SMPI is told: ranks share their memory, only what the program says takes time, and a link has the latency and
-# bandwidth that the platform says, without the factors of a TCP network. A rank works 0.5 µs on each message.
+# bandwidth that the platform says, without the factors of a TCP network. Messages cost no processor.
 SMPI = ("smpi/simulate-computation:no", "network/model:CM02", "network/crosstraffic:0",
         # Algorithms of the order of log(ranks); what it chooses by itself is not where many ranks share a node.
         "smpi/coll-selector:ompi", "smpi/allreduce:rdb", "smpi/barrier:ompi_recursivedoubling",
@@ -33,7 +33,7 @@ SMPI = ("smpi/simulate-computation:no", "network/model:CM02", "network/crosstraf
         "smpi/send-is-detached-thresh:0",
         # A link has so many messages at once, the others wait: nearly the same times, and a fraction of the work.
         "maxmin/concurrency-limit:8",
-        "smpi/privatization:no", "smpi/os:0:500e-9:0", "smpi/or:0:500e-9:0",
+        "smpi/privatization:no",
         "contexts/stack-size:1024")
 
 

@@ -41,16 +41,16 @@ Status share_on_node(const Communicator& node, const Communicator& all, const No
   } else {
     const std::size_t at_first = !first ? 0 : can_populate() ? wish.reserved : bytes;
     const Extent begin{0, static_cast<std::int64_t>(at_first)};
-    const auto mine = wish.shares.empty() ? std::span(&begin, 1) : std::span<const Extent>(wish.shares);
+    const auto reserved = wish.shares.empty() ? std::span(&begin, 1) : std::span<const Extent>(wish.shares);
     if (first) {
       std::string made;
       Status created =
-          create_shared_memory(bytes, mine, out.shared, made, wish.outlives ? &out.descriptor : nullptr);
+          create_shared_memory(bytes, reserved, out.shared, made, wish.outlives ? &out.descriptor : nullptr);
       if (created.ok()) std::strncpy(name.data(), made.c_str(), name.size() - 1);
       status.update(std::move(created));
     }
     node.broadcast(name.data(), name.size(), 0);
-    if (!first && name[0] != '\0') status.update(attach_shared_memory(name.data(), bytes, mine, out.shared));
+    if (!first && name[0] != '\0') status.update(attach_shared_memory(name.data(), bytes, reserved, out.shared));
     out.at = out.shared.get();
   }
 

@@ -252,7 +252,7 @@ CASE(file_handle_of_a_locked_name) {
   }
 }
 
-CASE(file_handle) {
+CASE(handle_of_the_file) {
   const Id fapl = run.access();
   const Id file = run.create(fapl);
   const Id extent = space({28, 16});

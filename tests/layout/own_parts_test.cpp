@@ -33,7 +33,9 @@ bool has(std::span<const Extent> extents, std::int64_t at) {
 void expect_in_order(std::span<const Extent> extents) {
   for (std::size_t i = 0; i < extents.size(); ++i) {
     EXPECT_FALSE(extents[i].empty());
-    if (i > 0) EXPECT_LT(extents[i - 1].end, extents[i].begin);
+    if (i > 0) {
+      EXPECT_LT(extents[i - 1].end, extents[i].begin);
+    }
   }
 }
 
