@@ -50,7 +50,8 @@ Status share_on_node(const Communicator& node, const Communicator& all, const No
       status.update(std::move(created));
     }
     node.broadcast(name.data(), name.size(), 0);
-    if (!first && name[0] != '\0') status.update(attach_shared_memory(name.data(), bytes, reserved, out.shared));
+    if (!first && name[0] != '\0')
+      status.update(attach_shared_memory(name.data(), bytes, reserved, out.shared));
     out.at = out.shared.get();
   }
 
