@@ -67,7 +67,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(prog="./dev simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--full", action="store_true",
-        help="up to 169 nodes of 128 ranks, pattern f; takes hours, and 12 GB of memory; with "
+        help="up to 169 nodes of 128 ranks, pattern f; takes hours, not tried beyond 4096 ranks; with "
         "forebay_memory_bytes=4m unless --hints says otherwise")
     add("--nodes", type=counts, metavar="N,...", help="machines to simulate (default: 4,16,32)")
     add("--ranks-per-node", type=int, metavar="Q", help="(default: 16)")
