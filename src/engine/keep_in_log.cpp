@@ -92,8 +92,9 @@ void KeepInLog::tell_keeper() {
   t.node_comm->broadcast(&served_, sizeof served_, 0);
   if (served_ != 0 && connect_keeper(use, false) != 0) log_->when_needed([] { wake_keeper(); });
   if (background && served_ == 0 && first)
-    warn_once("forebay_drain=background: no keeper process runs here, so " + f.options.path +
-              " is written at a flush");
+    warn_few("forebay_drain=background, but no keeper process runs here",
+             "forebay_drain=background: no keeper process runs here, so " + f.options.path +
+                 " is written at a flush");
 }
 
 KeepInLog::~KeepInLog() {

@@ -32,6 +32,8 @@ class KeepInLog final : public Keeper, public Holder {
   bool holds() const override { return holds_; }
   bool survives() const override { return true; }
   std::int64_t end_of_kept() const override { return log_->end(); }
+  /// What a returned write has put is in the log.
+  Level1Use level1(Level1Memory& /*shared*/) override { return Level1Use::none; }
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
 
