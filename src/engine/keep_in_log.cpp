@@ -23,6 +23,20 @@ std::string whole_name(const std::string& name) {
   return real ? real.get() : name;
 }
 
+/// The log as a file that takes more and more.
+class Gathering final : public Storage {
+ public:
+  Gathering(NodeLog& log, Storage& below) : log_(log), below_(below) {}
+  Status write(std::span<const Piece> pieces) override { return log_.gather(pieces, below_); }
+  Status read(std::int64_t offset, std::byte* data, std::int64_t length) override {
+    return below_.read(offset, data, length);
+  }
+
+ private:
+  NodeLog& log_;
+  Storage& below_;
+};
+
 }  // namespace
 
 // ---- from open to close ----
@@ -47,6 +61,8 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
     wish.node = t.node;
     wish.nodes = t.nodes;
     wish.stripe_bytes = file.layout.stripe_bytes();
+    wish.fills_holes = file.readable && file.file.fills_holes() && file.file.mark() != nullptr;
+    wish.mark = file.file.mark_number();
     wish.capacity = file.settings.log_bytes;
     std::string made;
     if (status.ok()) status = NodeLog::create(wish, made);
@@ -132,12 +148,26 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
 }
 
 Status KeepInLog::write(std::span<const Put> puts, When /*when*/) {
+  FileContext& f = file_;
   be_watched();
+  // Short runs become few appends.
+  Gathering gathering(*log_, below_);
+  Status status;
   try {
-    return file_.write_now(puts);
+    const std::int64_t appends = log_->appends();
+    Counters counters;
+    for (const Put& put : puts) {
+      if (status.ok()) status = f.bypass.write(put, f.layout.stripe_bytes(), gathering, counters);
+    }
+    if (status.ok()) status = log_->put_gathered(below_);
+    f.counters.pieces += counters.pieces;
+    f.counters.bytes += counters.bytes;
+    f.counters.written_bytes += counters.written_bytes;
+    f.counters.writes += log_->appends() - appends;
   } catch (const std::bad_alloc&) {
-    return file_.no_memory("for a write to ");
+    status.update(f.no_memory("for a write to "));
   }
+  return status;
 }
 
 // PnetCDF's own driver writes its header past this, where that comes between.

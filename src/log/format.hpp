@@ -24,6 +24,7 @@ struct LogIdentity {
   std::int64_t capacity;      ///< bytes of the ring
   std::int64_t stripe_bytes;  ///< how the file is written
   std::int32_t node, nodes;   ///< of the file's ranks
+  std::int64_t fills, mark;   ///< NodeLog::Wish
   char host[256];
   char path[1024];  ///< the file, from the root folder
   std::uint64_t checksum;

@@ -93,6 +93,8 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   identity.capacity = std::max(wish.capacity > 0 ? wish.capacity : free / 2, kLeastCapacity) / kLogPage * kLogPage;
   identity.stripe_bytes = wish.stripe_bytes;
   identity.node = wish.node;
+  identity.fills = wish.fills_holes ? 1 : 0;
+  identity.mark = wish.mark;
   identity.nodes = wish.nodes;
   (void)::gethostname(identity.host, sizeof identity.host - 1);
   if (wish.path.size() >= sizeof identity.path)
@@ -248,7 +250,7 @@ Status NodeLog::make_room(Storage& below) {
   return {};
 }
 
-Status NodeLog::append(std::span<const Piece> pieces, Storage& below) {
+Status NodeLog::gather(std::span<const Piece> pieces, Storage& below) {
   if (page_->state.off.load(std::memory_order_relaxed) != 0) return write_past(pieces, below);
   const std::int64_t most = page_->identity.capacity / 4;
   Status status;
@@ -259,7 +261,7 @@ Status NodeLog::append(std::span<const Piece> pieces, Storage& below) {
       const auto extents = static_cast<std::int64_t>(extents_.size() + 1);
       const auto held = static_cast<std::int64_t>(bytes_.size());
       if (held + piece.length + extents * static_cast<std::int64_t>(sizeof(LogExtent)) > std::min(kGathered, most))
-        status = put_staged(below);
+        status = put_gathered(below);
       if (!extents_.empty() && extents_.back().offset + extents_.back().length == piece.offset)
         extents_.back().length += piece.length;
       else
@@ -267,7 +269,7 @@ Status NodeLog::append(std::span<const Piece> pieces, Storage& below) {
       bytes_.insert(bytes_.end(), piece.data, piece.data + piece.length);
       continue;
     }
-    status = put_staged(below);
+    status = put_gathered(below);
     for (std::int64_t done = 0; done < piece.length && status.ok();) {
       const Piece part{piece.offset + done, piece.data + done, std::min(piece.length - done, most)};
       const LogExtent extent{part.offset, part.length};
@@ -275,13 +277,14 @@ Status NodeLog::append(std::span<const Piece> pieces, Storage& below) {
       done += part.length;
     }
   }
-  if (status.ok()) status = put_staged(below);
-  extents_.clear();
-  bytes_.clear();
+  if (!status.ok()) {
+    extents_.clear();
+    bytes_.clear();
+  }
   return status;
 }
 
-Status NodeLog::put_staged(Storage& below) {
+Status NodeLog::put_gathered(Storage& below) {
   if (extents_.empty()) return {};
   std::vector<Piece> parts;
   parts.reserve(extents_.size());
@@ -337,6 +340,7 @@ bool NodeLog::fill(std::int64_t number, std::span<const LogExtent> extents, cons
   XXH3_64bits_update(&sum, data, static_cast<std::size_t>(bytes));
   slot.data_checksum = XXH3_64bits_digest(&sum);
   slot.checksum = slot.right_checksum();
+  ++appends_;
   page_->state.pending.fetch_add(bytes, std::memory_order_relaxed);
   slot.state.store(SlotState::whole, std::memory_order_release);
   return true;

@@ -12,7 +12,9 @@
 
 #include "base/descriptor.hpp"
 #include "base/status.hpp"
+#include "layout/extent.hpp"
 #include "log/format.hpp"
+#include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -31,6 +33,8 @@ class NodeLog {
     std::int64_t generation = 0;
     int node = 0, nodes = 1;
     std::int64_t stripe_bytes = 0;
+    bool fills_holes = false;  ///< what no rank puts may be read and written again
+    std::int64_t mark = 0;     ///< of the open file: OpenMark
     std::int64_t capacity = 0;  ///< 0: half of what is free there
   };
   /// By one rank of the node. Its name ends with ".log".
@@ -45,7 +49,15 @@ class NodeLog {
   /// Called where there was nothing in the log, and where it is nearly full: for whoever drains.
   void when_needed(std::function<void()> call) { when_needed_ = std::move(call); }
   /// Also where the log goes on being used when this is not ok: it has been written to the file then.
-  Status append(std::span<const Piece> pieces, Storage& below);
+  Status append(std::span<const Piece> pieces, Storage& below) {
+    Status status = gather(pieces, below);
+    return status.ok() ? put_gathered(below) : status;
+  }
+  /// The same where more comes: small pieces wait for put_gathered, and become few appends.
+  Status gather(std::span<const Piece> pieces, Storage& below);
+  Status put_gathered(Storage& below);
+  /// How many this object has made.
+  std::int64_t appends() const { return appends_; }
 
   /// The same for little, with what a signal handler may do. False: there is no room.
   bool append_in_signal(const Piece& piece) noexcept;
@@ -102,13 +114,15 @@ class NodeLog {
   Status make_room(Storage& below);
   Status put(std::span<const LogExtent> extents, std::span<const Piece> parts, Storage& below);
   bool fill(std::int64_t number, std::span<const LogExtent> extents, const std::byte* data, std::int64_t bytes) noexcept;
-  Status put_staged(Storage& below);
   Status write_past(std::span<const Piece> pieces, Storage& below);
   bool lives(int rank) const;
   struct Part;
+  struct Table;
+  struct Batch;
   Status drain_locked(Storage& file, std::int64_t most, bool& blocked);
-  Status take_parts(const LogSlot& slot, std::vector<Part>& parts, std::vector<std::unique_ptr<std::byte[]>>& loaded);
-  Status write_parts(std::vector<Part>& parts, Storage& file);
+  Status take(const LogSlot& slot, Batch& batch);
+  Status write_batch(Batch& batch, Storage& file);
+  Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
   Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
   bool is_whole(const LogSlot& slot);
   static void repair_nothing() {}
@@ -124,6 +138,8 @@ class NodeLog {
   // Small pieces on the way to one append.
   std::vector<LogExtent> extents_;
   std::vector<std::byte> bytes_;
+  std::int64_t appends_ = 0;
+  OpenMark mark_;
   std::unique_ptr<std::byte[]> unit_;  // of the file, while draining
 };
 
