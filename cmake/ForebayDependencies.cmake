@@ -1,4 +1,4 @@
-# What Forebay builds on. The core needs MPI and the headers of nlohmann_json; features need more.
+# What Forebay builds on. The core needs MPI and the headers of nlohmann_json and xxHash; features need more.
 include(ForebayFeatures)
 include(CheckLanguage)
 if(PROJECT_IS_TOP_LEVEL)
@@ -25,6 +25,11 @@ endif()
 find_package(nlohmann_json QUIET)
 if(NOT nlohmann_json_FOUND)
   string(APPEND FOREBAY_LACKS "\n  the core: nlohmann_json (Debian: nlohmann-json3-dev)")
+endif()
+find_path(FOREBAY_XXHASH_HEADERS xxhash.h DOC "Folder with xxhash.h, which the core includes as a whole")
+mark_as_advanced(FOREBAY_XXHASH_HEADERS)
+if(NOT FOREBAY_XXHASH_HEADERS)
+  string(APPEND FOREBAY_LACKS "\n  the core: xxHash 0.8 (Debian: libxxhash-dev)")
 endif()
 
 if(NOT FOREBAY_ONLY_PURE)

@@ -61,7 +61,10 @@ int make_plan(MPI_Comm comm, const char* call, const char* path, MPI_Info info, 
   MPI_Comm_size(comm, &ranks);
   Status hints =
       resolve_settings(info, "", rank == 0, rank == 0 && path != nullptr ? path : "", plan.settings);
-  if (shared) plan.settings.mode = Mode::strict;
+  if (shared) {
+    plan.settings.mode = Mode::strict;
+    plan.settings.log.clear();
+  }
   const char* reason = nullptr;
   if (!plan.settings.enabled) reason = "disabled by the hint forebay_enable";
   if (is_enabled(info, "pnetcdf_subfiling")) reason = "the hint pnetcdf_subfiling is set";

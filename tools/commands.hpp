@@ -86,6 +86,14 @@ struct PlanOptions {
 /// Prints what a collective write would do on a machine.
 int print_plan(const PlanOptions& options);
 
+struct RecoverOptions {
+  std::vector<std::string> what;  ///< files, folders, logs
+  bool dry_run = false;
+};
+
+/// Brings what is in logs into the files that they are of.
+int recover_files(const RecoverOptions& options);
+
 struct HintsOptions {
   bool markdown = false;
   bool check = false;

@@ -241,6 +241,20 @@ int parse_and_run(int argc, char** argv) {
       "The ranks' pieces interleave and fill the file. Other hints come from FOREBAY_HINTS.\n"
       "Exit status: 0; 1 where FILE cannot be written; 2 where there is no such machine or write.");
 
+  RecoverOptions recover_options;
+  CLI::App* recover_command =
+      app.add_subcommand("recover", "bring what an ended program left in logs into its files (forebay_log)");
+  recover_command
+      ->add_option("WHAT", recover_options.what, "a file that is not complete, a folder with logs, or a log")
+      ->required()
+      ->type_name("");
+  recover_command->add_flag("--dry-run", recover_options.dry_run,
+                            "change nothing, and list what is in the logs");
+  recover_command->footer(
+      "Logs that a program still uses, and those of a file that has been replaced, are left as they are. "
+      "Writes that the end of a program cut off are left out, and told.\n"
+      "Exit status: 0; 1 where a log could not be brought into its file.");
+
   HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
   hints_command->add_flag("--markdown", hints_options.markdown, "as a page of documentation");
@@ -313,6 +327,7 @@ int parse_and_run(int argc, char** argv) {
     return print_report(report_options);
   }
   if (*plan_command) return print_plan(plan_options);
+  if (*recover_command) return recover_files(recover_options);
   if (*completion_command) {
     const std::string script = completion_for(app, shell);
     if (script.empty()) return give_up(exit_usage, "completion knows bash, zsh and fish, not " + shell);

@@ -55,6 +55,11 @@ class Hints {
     start,      ///< the library starts it
     none        ///< what a killed program kept is lost
   };
+  /** When what is in a log goes into the file. */
+  enum class Drain {
+    flush,      ///< at a flush, sync or close, or where the log is full
+    background  ///< while the program goes on
+  };
   /** What is looked for that costs time. */
   enum class Check {
     none,  ///< nothing
@@ -134,6 +139,12 @@ class Hints {
   Hints& commit_seconds(int seconds) { return number("forebay_commit_seconds", seconds); }
   /** forebay_keeper */
   Hints& keeper(Keeper use) { return word("forebay_keeper", use, {"automatic", "start", "none"}); }
+  /** forebay_log */
+  Hints& log(std::string folder) { return set("forebay_log", std::move(folder)); }
+  /** forebay_log_bytes */
+  Hints& log_bytes(std::int64_t bytes) { return number("forebay_log_bytes", bytes); }
+  /** forebay_drain */
+  Hints& drain(Drain when) { return word("forebay_drain", when, {"flush", "background"}); }
   /** forebay_patience_seconds */
   Hints& patience_seconds(int seconds) { return number("forebay_patience_seconds", seconds); }
   /** forebay_check */

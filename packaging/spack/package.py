@@ -30,6 +30,7 @@ class Forebay(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("mpi@3.1:")
     depends_on("nlohmann-json", type="build")
+    depends_on("xxhash@0.8:", type="build")
     depends_on("hdf5@1.14: +mpi +shared", when="+hdf5")
     depends_on("parallel-netcdf@1.12.3: +shared", when="+pnetcdf")
     depends_on("kokkos@4:", when="+kokkos")

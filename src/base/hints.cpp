@@ -39,7 +39,7 @@ struct NodesField {
 
 using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                            Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                           KeeperUse Settings::*, BytesField, CountField, TimeField, StripesField, NodesField,
+                           KeeperUse Settings::*, Drain Settings::*, BytesField, CountField, TimeField, StripesField, NodesField,
                            std::string Settings::*>;
 
 struct Entry {
@@ -82,6 +82,8 @@ constexpr Word<KeeperUse> words<KeeperUse>[] = {{"automatic", KeeperUse::automat
                                                 {"auto", KeeperUse::automatic},
                                                 {"start", KeeperUse::start},
                                                 {"none", KeeperUse::none}};
+template <>
+constexpr Word<Drain> words<Drain>[] = {{"flush", Drain::flush}, {"background", Drain::background}};
 template <>
 constexpr Word<Metadata> words<Metadata>[] = {{"collective", Metadata::collective},
                                               {"independent", Metadata::independent}};
@@ -271,6 +273,9 @@ Field bytes(int64_t Settings::* member) {
 }
 Field bytes_from_64k(int64_t Settings::* member) {
   return BytesField{member, 64 << 10};
+}
+Field bytes_from_1m(int64_t Settings::* member) {
+  return BytesField{member, 0, 1 << 20};
 }
 Field unit(int64_t Settings::* member) {
   return BytesField{member, 0, least_unit};

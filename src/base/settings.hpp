@@ -19,6 +19,8 @@ enum class Mode { strict, commit, automatic };
 /// The process that writes what ranks of its node kept when they die: where `forebay run` started one, also
 /// started by the library, or not used.
 enum class KeeperUse { automatic, start, none };
+/// When a log goes into its file.
+enum class Drain { flush, background };
 /// What is looked for that costs time. order: bytes that several nodes keep at once.
 enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.
@@ -46,6 +48,7 @@ struct Settings {
 #include "base/settings.def"
   // No hints:
   bool one_node = false;               ///< all ranks that agreed on these are on one
+  bool has_log = false;                ///< rank 0 has a folder for logs
   bool has_keeper = false;             ///< a keeper process may be had, rank 0 says
   bool was_automatic = false;          ///< and what the mode is now was chosen for the file
   Mode without_keeper = Mode::strict;  ///< what automatic is where there is none, the file's library says

@@ -197,7 +197,9 @@ void CoreFile::barrier(const char* name) {
 }
 
 Status CoreFile::size(std::int64_t& bytes) {
-  return file_->file.size(bytes);
+  Status status = file_->file.size(bytes);
+  bytes = std::max(bytes, keeper_->end_of_kept());
+  return status;
 }
 
 Status CoreFile::set_size(std::int64_t bytes) {

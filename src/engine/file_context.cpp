@@ -58,7 +58,7 @@ Flush FileContext::flush_alone(Window& window, const FileDomains& domains) {
   Flush flush{*window.view, domains, *storage, counters, window.scratch, window.sequence};
   flush.aggregator = t.rail;
   flush.writes_for = t.writes_for;
-  flush.fill_holes = readable && file.fills_holes();
+  flush.fill_holes = readable && file.fills_holes() && !logged();
   flush.mark = file.mark();
   return flush;
 }

@@ -37,8 +37,9 @@ struct FileContext {
   bool synced = false;             ///< whether it has a sync point for this file, on all ranks
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
   std::shared_ptr<const Communicator> comm;
-  StoredFile file;
-  Storage* storage = nullptr;  ///< the file's, while it is open
+  mutable StoredFile file;
+  Storage* storage = nullptr;  ///< the file's, while it is open, or its log's
+  bool logged() const { return storage != &file.storage(); }
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide;  ///< possible(): collective writes take them; the same on all ranks
   Counters counters;

@@ -66,6 +66,8 @@ class Keeper {
   virtual bool holds() const { return false; }
   virtual bool survives() const { return false; }
   virtual std::int64_t segment_bytes() const;
+  /// The end of the highest byte kept; 0: nothing is.
+  virtual std::int64_t end_of_kept() const { return 0; }
 
   virtual void count_at_exit(std::int64_t /*offset*/, int /*width*/, std::int64_t /*collective*/,
                              std::int64_t /*independent*/) {}

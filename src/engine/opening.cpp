@@ -13,6 +13,7 @@
 #include "engine/open_again.hpp"
 #include "keeper/connection.hpp"
 #include "layout/extent.hpp"
+#include "log/leftover.hpp"
 #include "ranks/agreement.hpp"
 #include "ranks/collective_call.hpp"
 #include "storage/descriptors.hpp"
@@ -73,7 +74,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   const bool first = ranks.rank() == 0;
   constexpr std::size_t most_least = 16;
   assert(least.size() <= most_least);
-  std::array<std::int64_t, 2 + most_least + agreed_settings + 3> values{};
+  std::array<std::int64_t, 2 + most_least + agreed_settings + 4> values{};
   std::size_t n = 0;
   // One reduction to the least, to which rank 0 alone gives settings.
   const auto add = [&](std::int64_t value) { values[n++] = value; };
@@ -85,6 +86,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   add(settings.stats.empty() ? 0 : 1);
   add(settings.trace.empty() ? 0 : 1);
   add(keeper_is_expected(settings.keeper) ? 1 : 0);
+  add(settings.log.empty() ? 0 : 1);
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
   if (!ranks.reduce({values.data(), n}, Communicator::Op::minimum))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
@@ -99,10 +101,12 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
     if (!gathers) output->clear();
     if (gathers && output->empty()) *output = "-";
   }
-  settings.has_keeper = values[n] != 0;
+  settings.has_keeper = values[n++] != 0;
+  settings.has_log = values[n] != 0;
   if (auto& nodes = settings.owner_nodes.ranges;
       !nodes.empty() && !ranks.broadcast(nodes.data(), nodes.size() * sizeof nodes.front(), 0))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
+  if (settings.has_log) settings.mode = Mode::commit;
   settings.was_automatic = settings.mode == Mode::automatic;
   if (settings.was_automatic && !settings.has_keeper) settings.mode = settings.without_keeper;
   return {};
@@ -112,6 +116,7 @@ Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::spa
   const std::string path = o.path != nullptr ? o.path : "";
   const CollectiveCall call({o.call, path, &o.ranks, false, o.patience_seconds, o.remedy});
   if (!path.empty()) write_what_is_kept_of(path);
+  if (!path.empty() && o.ranks.rank() == 0 && mine.ok()) mine = settle_leftover(path);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
   enum : std::size_t { kName, kNotName, kValues };
   std::array<std::int64_t, kValues + kMostValues> all{};

@@ -9,6 +9,7 @@
 #include "engine/file_context.hpp"
 #include "engine/keep_by_node.hpp"
 #include "engine/keep_by_rank.hpp"
+#include "engine/keep_in_log.hpp"
 #include "ranks/agreement.hpp"
 
 namespace forebay {
@@ -65,9 +66,21 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   }
 }
 
+Status keep_in_log(FileContext& f, std::unique_ptr<Keeper>& keeper) {
+  if (f.nodes->topology().nodes > 1) return be_strict(f, "forebay_log is for files whose ranks are on one node");
+  Status status = KeepInLog::create(f, keeper);
+  if (status.ok()) {
+    f.settings.mode = Mode::commit;
+    return {};
+  }
+  status = spread_failure(*f.comm, status);
+  return be_strict(f, status.message());
+}
+
 }  // namespace
 
 Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
+  if (f.settings.has_log) return keep_in_log(f, keeper);
   // As the process ends there would be no way to the file.
   if (f.file.descriptor() < 0) return be_strict(f, f.file.no_descriptor());
   if (f.share_to_keep == 0) {

@@ -214,6 +214,29 @@ void announce_level1(std::uint64_t number, int rank) {
   (void)send(message);
 }
 
+std::uint64_t serve_log(int descriptor, const std::string& name, bool always) {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::log;
+  message.file = next_number();
+  message.count = always ? 1 : 0;
+  if (name.size() >= sizeof message.path) return 0;
+  name.copy(message.path, sizeof message.path - 1);
+  return send(message, descriptor) ? message.file : 0;
+}
+
+void log_served_no_more(std::uint64_t number) {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::logged;
+  message.file = number;
+  (void)send(message);
+}
+
+void wake_keeper() {
+  KeeperMessage message;
+  message.what = KeeperMessage::What::wake;
+  (void)send(message);
+}
+
 void KeptMemory::closed(std::uint64_t file) const {
   KeeperMessage message;
   message.what = KeeperMessage::What::closed;

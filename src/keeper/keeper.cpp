@@ -26,6 +26,8 @@
 #include "base/counters.hpp"
 #include "base/descriptor.hpp"
 #include "keeper/protocol.hpp"
+#include "log/leftover.hpp"
+#include "log/node_log.hpp"
 #include "segments/node_segments.hpp"
 #include "storage/storage.hpp"
 
@@ -92,6 +94,17 @@ struct Memory {
   }
 };
 
+/// A log, and the file that it goes into.
+struct Log {
+  std::unique_ptr<NodeLog> log;
+  Descriptor descriptor;
+  std::unique_ptr<Storage> storage;
+  bool always = false;
+  bool busy = false;  // the next append is not whole yet
+  Status failed;
+  std::chrono::steady_clock::time_point again;  // where it has failed
+};
+
 struct Rank {
   Descriptor socket;
   Life life;
@@ -101,6 +114,13 @@ struct Rank {
     int rank;
   };
   std::vector<Place> level1s;
+  std::map<std::uint64_t, std::unique_ptr<Log>> logs;  // that it has handed over
+};
+
+/// Why something is not in its file.
+struct Failure {
+  std::string text;
+  bool in_log;  // and so not lost
 };
 
 class Keeper {
@@ -129,6 +149,7 @@ class Keeper {
       } else if (some_ended) {
         (void)drain();
       }
+      work_logs();
     }
   }
 
@@ -155,8 +176,8 @@ class Keeper {
     }
     // As long as ranks live their ends are what counts.
     if (ranks_.empty()) add_life(starter_);
-    const int patience = all_told && written_.empty() ? -1 : kLookMilliseconds;
-    if (::poll(waited_.data(), waited_.size(), patience) == 0) say_what_was_written();
+    const int patience = logs_busy_ ? logs_wait_ : all_told && written_.empty() ? -1 : kLookMilliseconds;
+    if (::poll(waited_.data(), waited_.size(), patience) == 0 && !logs_busy_) say_what_was_written();
   }
 
   // A scheduler gives its jobs some time.
@@ -177,7 +198,7 @@ class Keeper {
       if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
           peer.uid != ::geteuid())
         continue;
-      ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(socket), Life(peer.pid), {}, {}}));
+      ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(socket), Life(peer.pid), {}, {}, {}}));
     }
   }
 
@@ -202,6 +223,20 @@ class Keeper {
   }
 
   void take(Rank& rank, const KeeperMessage& m, Descriptor descriptor) {
+    if (m.what == KeeperMessage::What::wake) return;  // and looked for afterwards
+    if (m.what == KeeperMessage::What::logged) {
+      rank.logs.erase(m.file);
+      return;
+    }
+    if (m.what == KeeperMessage::What::log) {
+      auto log = std::make_unique<Log>();
+      if (descriptor.number() < 0 || !NodeLog::attach(m.path, -1, log->log).ok()) return;
+      log->descriptor = std::move(descriptor);
+      log->storage = make_posix_storage(log->descriptor.number(), log->log->identity().path);
+      log->always = m.count != 0;
+      rank.logs[m.file] = std::move(log);
+      return;
+    }
     if (m.what == KeeperMessage::What::level1) {
       Memory* const memory = numbered(m.memory);
       // Where its end is heard of by its socket alone, a level 1 might be taken from the living.
@@ -248,6 +283,51 @@ class Keeper {
     }
   }
 
+  /// A batch of each log that has something, by turns, so that a large one does not hold up the others.
+  void work_logs() {
+    constexpr std::int64_t batch = 8 << 20;
+    constexpr std::int64_t nearly_full = 2;  // of four parts
+    logs_busy_ = false;
+    logs_wait_ = kLookMilliseconds;
+    const auto now = std::chrono::steady_clock::now();
+    for_each_rank([&](Rank& rank) {
+      for (auto& [number, log] : rank.logs) {
+        NodeLog& each = *log->log;
+        const std::int64_t full = each.identity().capacity / 4 * nearly_full;
+        if (each.empty() || (!log->always && each.pending() < full)) continue;
+        logs_busy_ = true;
+        if (!log->failed.ok() && now < log->again) continue;
+        bool blocked = false;
+        log->failed = each.drain(*log->storage, batch, blocked);
+        if (!log->failed.ok()) log->again = now + kBetweenTries;
+        if (log->failed.ok()) logs_wait_ = blocked ? std::min(logs_wait_, 1) : 0;
+      }
+    });
+  }
+
+  /// Of a rank that has ended: what is left goes into the file, as far as that is possible.
+  std::vector<Failure> finish_logs() {
+    std::vector<Failure> failures;
+    for_each_rank([&](Rank& rank) {
+      std::erase_if(rank.logs, [&](auto& entry) {
+        NodeLog& each = *entry.second->log;
+        const std::int64_t bytes = each.pending();
+        if (each.is_used()) return false;
+        Status status = each.drain_all(*entry.second->storage);
+        if (!status.ok()) {
+          failures.push_back({status.message() + "; it is in " + each.name() + ": forebay recover " +
+                                  each.identity().path,
+                              true});
+          return false;
+        }
+        if (bytes > 0) written_[each.identity().path] += bytes;
+        remove_log(each);
+        return true;
+      });
+    });
+    return failures;
+  }
+
   template <class F>
   void for_each_rank(F&& f) {
     for (auto* ranks : {&ranks_, &dead_}) {
@@ -268,13 +348,14 @@ class Keeper {
   }
 
   /// Writes what is kept of any file. A message for each that could not be written.
-  std::vector<std::string> drain() {
-    std::vector<std::string> failures;
+  std::vector<Failure> drain() {
+    std::vector<Failure> failures;
     for_each_rank([&](Rank& rank) {
       for (auto& [number, memory] : rank.memories) {
-        if (Status status = drain(*memory); !status.ok()) failures.push_back(status.message());
+        if (Status status = drain(*memory); !status.ok()) failures.push_back({status.message(), false});
       }
     });
+    for (Failure& failure : finish_logs()) failures.push_back(std::move(failure));
     return failures;
   }
 
@@ -316,16 +397,23 @@ class Keeper {
 
   /// When no rank is left: nobody else will try again.
   void settle() {
-    std::vector<std::string> failures = drain();
-    for (const std::string& failure : failures)
-      std::fprintf(stderr, "forebay: all ranks have ended, and %s; trying again for %d s\n", failure.c_str(),
+    std::vector<Failure> failures = drain();
+    for (const Failure& failure : failures)
+      std::fprintf(stderr, "forebay: all ranks have ended, and %s; trying again for %d s\n", failure.text.c_str(),
                    kMostTries);
     for (int i = 0; i < kMostTries && !failures.empty(); ++i) {
       std::this_thread::sleep_for(kBetweenTries);
       failures = drain();
     }
     say_what_was_written();
-    for (const std::string& failure : failures) lost(failure);
+    for (const Failure& failure : failures) {
+      if (!failure.in_log) {
+        lost(failure.text);
+        continue;
+      }
+      well_ = false;
+      std::fprintf(stderr, "forebay: %s\n", failure.text.c_str());
+    }
   }
 
   int listener_;
@@ -338,6 +426,8 @@ class Keeper {
   std::map<std::string, std::int64_t> written_;  // bytes of files, not told yet
   bool well_ = true;
   bool full_ = false;
+  bool logs_busy_ = false;
+  int logs_wait_ = 0;  // milliseconds
 };
 
 }  // namespace

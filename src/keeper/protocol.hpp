@@ -15,7 +15,10 @@ struct KeeperMessage {
     file,    ///< from now on they are this descriptor's file
     closed,  ///< they are no file's any more
     freed,   ///< the memory goes
-    level1   ///< the sender is rank `count` in the memory that the keeper has numbered so
+    level1,  ///< the sender is rank `count` in the memory that the keeper has numbered so
+    log,     ///< the log `path` is of this descriptor's file, and is drained: always where `count` is not 0
+    logged,  ///< it is not any more
+    wake     ///< some log has something
   };
   What what{};
   std::int32_t count = 0;    ///< of segments

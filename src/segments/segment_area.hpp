@@ -8,7 +8,7 @@
 #include "request/run.hpp"
 #include "segments/journal.hpp"
 #include "segments/level1.hpp"
-#include "segments/robust_lock.hpp"
+#include "base/robust_lock.hpp"
 
 namespace forebay {
 

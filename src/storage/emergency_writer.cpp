@@ -84,6 +84,15 @@ void say_not_written(const char* path) noexcept {
   put(" as the program ended\n");
 }
 
+void say_in_log(const char* path) noexcept {
+  const auto put = [](const char* text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); };
+  put("forebay: the program ended before all of ");
+  put(path);
+  put(" was written; the rest is in its log. Type: forebay recover ");
+  put(path);
+  put("\n");
+}
+
 void EmergencyWriter::flush() noexcept {
   well_ = well_ && pwrite_all(fd_, {at_, buffer.data(), used_});
   used_ = 0;

@@ -11,6 +11,8 @@ bool pwrite_all(int fd, Piece piece, Piece* left = nullptr) noexcept;
 
 /// Says on stderr that something could not be written.
 void say_not_written(const char* path) noexcept;
+/// That what the file lacks is in its log.
+void say_in_log(const char* path) noexcept;
 
 /// For runs of elements of 1, 2, 4 or 8 bytes, each run beginning with an element: an element in the file is
 /// old or new, whatever kills the process meanwhile. Its buffer and its mapping are the process's: one thread

@@ -353,7 +353,8 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
     local_ = nodes == 1 && local;
   }
   marked_ = settings.fill_holes != FillHoles::enable;
-  leave_mark(agreed[offered_.number]);
+  agreed_number_ = agreed[offered_.number];
+  leave_mark(agreed_number_);
   if (nodes > 1 && !coherent) {
     auto view =
         std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_, request_.path);

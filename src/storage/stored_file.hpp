@@ -87,6 +87,7 @@ class StoredFile {
   /// no other file object writes the file.
   bool fills_holes() const { return fills_holes_; }
   /// Null where the user has said that there are none.
+  std::int64_t mark_number() const { return agreed_number_; }
   const OpenMark* mark() const { return marked_ ? &mark_ : nullptr; }
   /// Nodes do not see by themselves what others write: all ranks, or none. There, after show() by all ranks
   /// and then a barrier, look_anew() lets this rank see it with its next read, or when it asks for the size.
@@ -159,7 +160,7 @@ class StoredFile {
   bool fills_holes_ = false;
   bool shows_ = false;  // rank 0: what is said to others outside of this object
   bool marked_ = true;
-  std::int64_t number_ = 0;
+  std::int64_t number_ = 0, agreed_number_ = 0;
   OpenMark mark_;
   FileSystem system_;
   std::string no_descriptor_;

@@ -66,6 +66,7 @@ void fail(const std::string& what) {
 constexpr const char *bytes_values = "", *unit_values = "";
 using Mode = Hints::Gather;
 using KeeperUse = Hints::Keeper;
+using Drain = Hints::Drain;
 using Check = Hints::Check;
 using Link = Hints::Link;
 using Rounds = Hints::Rounds;

@@ -2,7 +2,10 @@
 """Kills programs at random moments, and looks whether what their returned puts promised is in the file.
 
 promises.py --forebay F --mpiexec M --program P [--seed N] [--count N] [--mode MODE|stock] [--library L] [--how H] [--who W]
-            [--nodes RANKS_PER_NODE] [--folder FOLDER]
+            [--nodes RANKS_PER_NODE] [--folder FOLDER] [--log flush|background]
+
+With --log writes go to a log, and `forebay recover` follows the kill where something is left of one; half of the runs
+have no keeper process.
 
 What a run is comes from its seed where it is not given. A bad run is told by its seed. Exit status: 0 if none was bad.
 """
@@ -92,16 +95,22 @@ def run(args, seed):
     library = args.library or dice.choice(["hdf5", "pnetcdf"] + (["tcio"] if args.mode != "stock" else []))
     how = args.how or dice.choice(HOW[library])
     who = args.who or dice.choice(WHO)
-    nodes = dice.choice([0, 0, 2]) if args.nodes is None else args.nodes
+    nodes = dice.choice([0, 0, 2]) if args.nodes is None and not args.log else args.nodes
     folder = tempfile.mkdtemp(prefix="promises-", dir=args.folder)
     # A collective call of several nodes waits for messages, and for a core where there are fewer than ranks.
     calls = CALLS[how] // (10 if nodes and how in ("collective", "records") else 1)
     program = [args.program, library, how, str(seed), str(calls)]
     hints = ["--hints", f"forebay_ranks_per_node={nodes}"] if nodes else []
+    alone = bool(args.log) and dice.random() < 0.5
+    if args.log:
+        bytes_ = dice.choice(["1m", "64m"])
+        hints = ["--hints", f"forebay_log={folder};forebay_log_bytes={bytes_};forebay_drain={args.log}"
+                 + (";forebay_keeper=none" if alone else "")]
     forebay = [] if args.mode == "stock" else [args.forebay, "run", "--mode", args.mode, *hints]
     launcher = [args.mpiexec, "-n", str(RANKS)]
     command = launcher + forebay + program if dice.random() < 0.5 else forebay + launcher + program
     what = f"seed {seed}: {library}, {how}, kill {who}" + (f", {nodes} ranks a node" if nodes else "")
+    what += f", a log of {bytes_}" + (", no keeper" if alone else "") if args.log else ""
     log = open(folder + "/log", "wb")
     # A launcher that is killed leaves a folder, in the way of the next one with its number.
     env = {**os.environ, "TMPDIR": folder}
@@ -132,7 +141,14 @@ def run(args, seed):
         if not until(lambda: not processes(folder)["ranks"] and not any(map(lives, there["keeper"])), 30):
             problem = problem or f"left behind: {processes(folder)}, keepers {list(filter(lives, there['keeper']))}"
         # Whoever kills the keeper and then all ranks takes what was kept in between; a rank that puts sees it in a second.
-        if who != "the keeper, then all ranks":
+        logs = [name for name in os.listdir(folder) if name.startswith("forebay-") and name.endswith(".log")]
+        if logs and not problem:
+            recovered = subprocess.run([args.forebay, "recover", "promises.data"], cwd=folder, capture_output=True, text=True)
+            if recovered.returncode:
+                problem = f"recover: {recovered.returncode} {recovered.stdout} {recovered.stderr}"
+        if args.log and not problem and [n for n in os.listdir(folder) if "forebay" in n]:
+            problem = f"left behind: {os.listdir(folder)}"
+        if args.log or who != "the keeper, then all ranks":
             checked = subprocess.run(program + ["check", str(RANKS)], cwd=folder, capture_output=True, text=True)
             if checked.returncode:
                 problem = problem or f"check: {checked.returncode} {checked.stdout}"
@@ -163,6 +179,7 @@ def main():
     parser.add_argument("--who", choices=WHO)
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--folder", default="/dev/shm")
+    parser.add_argument("--log", choices=["flush", "background"])
     parser.add_argument("--aloud", action="store_true")
     args = parser.parse_args()
     bad = [seed for seed in range(args.seed, args.seed + args.count) if not run(args, seed)]

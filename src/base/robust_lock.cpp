@@ -1,5 +1,5 @@
 // How a robust lock is made.
-#include "segments/robust_lock.hpp"
+#include "base/robust_lock.hpp"
 
 namespace forebay {
 

@@ -1,0 +1,122 @@
+#include "log/leftover.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+
+#include "base/descriptor.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+namespace {
+
+constexpr const char* kFirstLine = "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
+constexpr const char* kLog = "log ";
+
+Status in_use(const std::string& log) {
+  return {Code::access, "the log " + log + " is in use: the program that writes it, or another, is still at it"};
+}
+
+}  // namespace
+
+std::string mark_of(const std::string& path) {
+  return path + ".forebay";
+}
+
+bool read_mark(const std::string& mark, std::vector<std::string>& logs) {
+  logs.clear();
+  std::ifstream in(mark);
+  std::string line;
+  if (!std::getline(in, line) || line != kFirstLine) return false;
+  while (std::getline(in, line)) {
+    if (line.starts_with(kLog)) logs.push_back(line.substr(4));
+  }
+  return true;
+}
+
+// A mark that is read is whole.
+Status write_mark(const std::string& path, const std::vector<std::string>& logs) {
+  const std::string mark = mark_of(path), fresh = mark + ".new";
+  std::string text = std::string(kFirstLine) + "\n";
+  for (const std::string& log : logs) text += kLog + log + "\n";
+  const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
+  const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (!written || ::rename(fresh.c_str(), mark.c_str()) != 0) {
+    const int error = written || errno != 0 ? errno : ENOSPC;
+    ::unlink(fresh.c_str());
+    return from_errno(error, "cannot make " + mark);
+  }
+  return {};
+}
+
+void remove_mark(const std::string& path) {
+  ::unlink(mark_of(path).c_str());
+}
+
+void remove_log(const NodeLog& log) {
+  remove_mark(log.identity().path);
+  ::unlink(log.name().c_str());
+}
+
+Status recover(const std::string& name, bool dry, Recovered& out) {
+  std::unique_ptr<NodeLog> log;
+  if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
+  // Two of these would each think that they are alone.
+  struct flock alone{};
+  alone.l_type = F_WRLCK;
+  alone.l_whence = SEEK_SET;
+  alone.l_len = 1;
+  if (::fcntl(log->descriptor(), F_OFD_SETLK, &alone) != 0 || log->is_used()) return in_use(name);
+  const std::string path = log->identity().path;
+  const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
+  if (file.number() < 0) return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+  FileId id;
+  if (!id_of(file.number(), id) || id.inode != log->identity().inode)
+    return {Code::unsupported, "the log " + name + " is of another file that was called " + path +
+                                   ": that one has been replaced. Remove the log, or move the file back"};
+  if (dry) {
+    for (const NodeLog::Entry& entry : log->entries()) {
+      ++(entry.whole ? out.appends : out.torn);
+      out.bytes += entry.whole ? entry.bytes : 0;
+    }
+    return {};
+  }
+  log->set_right_after_crash();
+  out.torn = log->drop_torn();
+  for (const NodeLog::Entry& entry : log->entries()) {
+    ++out.appends;
+    out.bytes += entry.bytes;
+  }
+  const auto storage = make_posix_storage(file.number(), path);
+  if (Status status = log->drain_all(*storage); !status.ok()) return status;
+  if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
+  remove_log(*log);
+  return {};
+}
+
+Status settle_leftover(const std::string& path) {
+  std::vector<std::string> logs;
+  if (!read_mark(mark_of(path), logs)) return {};
+  for (const std::string& name : logs) {
+    if (::access(name.c_str(), F_OK) != 0)
+      return {Code::unsupported, path + " is not complete: some of it is in " + name +
+                                     ", which is not here. Where it is, type: forebay recover " + path +
+                                     ". If it is lost, remove " + mark_of(path)};
+    Recovered recovered;
+    if (Status status = recover(name, false, recovered); !status.ok()) return status;
+    std::string told = path + " was not complete: " + std::to_string(recovered.bytes) + " bytes of " + name +
+                       " are in it now";
+    if (recovered.torn > 0)
+      told += "; " + std::to_string(recovered.torn) + " writes that were cut off are left out";
+    warn_once(told);
+  }
+  remove_mark(path);
+  return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,37 @@
+// What says that a file is not complete, since a log has some of it: a small text beside it, which lives as long
+// as the log does.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "log/node_log.hpp"
+
+namespace forebay {
+
+/// "FILE.forebay".
+std::string mark_of(const std::string& path);
+
+/// The names of the logs that a mark lists. False: there is no mark.
+bool read_mark(const std::string& mark, std::vector<std::string>& logs);
+Status write_mark(const std::string& path, const std::vector<std::string>& logs);
+void remove_mark(const std::string& path);
+
+/// The log and the mark of a file that is complete now.
+void remove_log(const NodeLog& log);
+
+/// What brought a log into its file.
+struct Recovered {
+  std::int64_t appends = 0, bytes = 0, torn = 0;
+};
+/// Brings a log that no process uses into its file, which must be the one that the log is of, and removes it.
+/// `dry`: changes nothing, and only tells.
+Status recover(const std::string& log, bool dry, Recovered& out);
+
+/// Before this process opens a file that a mark may lie beside: brings what is left of it into the file, or
+/// says what to do.
+Status settle_leftover(const std::string& path);
+
+}  // namespace forebay

@@ -1,0 +1,146 @@
+// A node's log of one file: what its ranks write goes there, at the speed of a local disk or of memory, and
+// into the file later. It lies in a file of its own, so that it outlives the processes that wrote it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/status.hpp"
+#include "layout/extent.hpp"
+#include "log/format.hpp"
+#include "storage/open_mark.hpp"
+#include "storage/storage.hpp"
+
+namespace forebay {
+
+/// One process's view of it. Functions may be called by any process that has it at any time; of one object,
+/// by one thread at a time.
+///
+/// Order: an append that begins after another one has returned comes after it, whichever ranks of the node
+/// these are. In this order bytes go into the file, and are read.
+class NodeLog {
+ public:
+  struct Wish {
+    std::string folder;
+    std::string path;  ///< of the file
+    FileId file;
+    std::int64_t generation = 0;
+    int node = 0, nodes = 1;
+    std::int64_t stripe_bytes = 0;
+    bool fills_holes = false;  ///< what no rank puts may be read and written again
+    std::int64_t mark = 0;     ///< of the open file: OpenMark
+    std::int64_t capacity = 0;  ///< 0: half of what is free there
+  };
+  /// By one rank of the node. Its name ends with ".log".
+  static Status create(const Wish& wish, std::string& name);
+  /// By all ranks, `rank` of the node. -1: by none, who only drains.
+  static Status attach(const std::string& name, int rank, std::unique_ptr<NodeLog>& out);
+  static Status attach(Descriptor file, std::string name, int rank, std::unique_ptr<NodeLog>& out);
+  ~NodeLog();
+  NodeLog(const NodeLog&) = delete;
+  NodeLog& operator=(const NodeLog&) = delete;
+
+  /// Called where there was nothing in the log, and where it is nearly full: for whoever drains.
+  void when_needed(std::function<void()> call) { when_needed_ = std::move(call); }
+  /// Also where the log goes on being used when this is not ok: it has been written to the file then.
+  Status append(std::span<const Piece> pieces, Storage& below) {
+    Status status = gather(pieces, below);
+    return status.ok() ? put_gathered(below) : status;
+  }
+  /// The same where more comes: small pieces wait for put_gathered, and become few appends.
+  Status gather(std::span<const Piece> pieces, Storage& below);
+  Status put_gathered(Storage& below);
+  /// How many this object has made.
+  std::int64_t appends() const { return appends_; }
+
+  /// The same for little, with what a signal handler may do. False: there is no room.
+  bool append_in_signal(const Piece& piece) noexcept;
+
+  /// Puts what is in the log over bytes that were read from the file. `since`: mark(), before they were.
+  struct Mark {
+    std::int64_t slot, position;
+  };
+  Mark mark() const;
+  /// False: so much has been drained meanwhile that they have to be read again.
+  bool overlay(Mark since, std::int64_t offset, std::byte* data, std::int64_t length, Status& status);
+
+  /// Writes the oldest appends into the file, about `most` bytes of them, stripe by stripe. `blocked`: the next
+  /// one is being appended. A failure leaves all of them in the log.
+  Status drain(Storage& file, std::int64_t most, bool& blocked);
+  /// All that was appended before this.
+  Status drain_all(Storage& file);
+  bool empty() const { return page_->state.first.load() == page_->state.next.load(); }
+  std::int64_t pending() const { return page_->state.pending.load(std::memory_order_relaxed); }
+
+  /// From now on appends go to the file at once, in their order.
+  void switch_off() { page_->state.off.store(1); }
+  /// All that has been appended is on stable storage.
+  Status make_durable();
+
+  /// Of a log that nobody uses: appends whose bytes are not what was appended, of a process or a machine that
+  /// ended in the middle, are left out. How many.
+  std::int64_t drop_torn();
+  /// Of a log that nobody uses, after a crash of the machine: what the page says that may be wrong.
+  void set_right_after_crash();
+
+  const LogIdentity& identity() const { return page_->identity; }
+  const std::string& name() const { return name_; }
+  int descriptor() const { return file_.number(); }
+  /// This rank appends nothing any more.
+  void leave() noexcept;
+  /// Whether a process lives that is a rank of it. Itself does not count.
+  bool is_used() const;
+  /// The end of the highest byte put that is not in the file yet; 0: nothing.
+  std::int64_t end() const;
+  /// An append, for people.
+  struct Entry {
+    std::int64_t number, begin, end, extents, bytes;
+    bool whole;
+  };
+  std::vector<Entry> entries();
+
+ private:
+  NodeLog(Descriptor file, std::string name, int rank) : file_(std::move(file)), name_(std::move(name)), rank_(rank) {}
+  Status map();
+  LogSlot& slot(std::int64_t number) const { return slots_[number % page_->identity.slots]; }
+  std::int64_t in_file(std::int64_t position) const { return ring_ + position % page_->identity.capacity; }
+  bool reserve(std::int64_t data, std::int64_t& number);
+  Status make_room(Storage& below);
+  Status put(std::span<const LogExtent> extents, std::span<const Piece> parts, Storage& below);
+  bool fill(std::int64_t number, std::span<const LogExtent> extents, const std::byte* data, std::int64_t bytes) noexcept;
+  Status write_past(std::span<const Piece> pieces, Storage& below);
+  bool lives(int rank) const;
+  struct Part;
+  struct Table;
+  struct Batch;
+  Status drain_locked(Storage& file, std::int64_t most, bool& blocked);
+  Status take(const LogSlot& slot, Batch& batch);
+  Status write_batch(Batch& batch, Storage& file);
+  Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
+  Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
+  bool is_whole(const LogSlot& slot);
+  static void repair_nothing() {}
+
+  Descriptor file_;
+  std::string name_;
+  int rank_;
+  LogPage* page_ = nullptr;
+  LogSlot* slots_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::int64_t ring_ = 0;
+  std::function<void()> when_needed_;
+  // Small pieces on the way to one append.
+  std::vector<LogExtent> extents_;
+  std::vector<std::byte> bytes_;
+  std::int64_t appends_ = 0;
+  OpenMark mark_;
+  std::unique_ptr<std::byte[]> unit_;  // of the file, while draining
+};
+
+}  // namespace forebay
