@@ -39,8 +39,8 @@ struct NodesField {
 
 using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                            Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                           KeeperUse Settings::*, Drain Settings::*, BytesField, CountField, TimeField, StripesField, NodesField,
-                           std::string Settings::*>;
+                           KeeperUse Settings::*, Drain Settings::*, BytesField, CountField, TimeField,
+                           StripesField, NodesField, std::string Settings::*>;
 
 struct Entry {
   HintSpec spec;

@@ -101,7 +101,8 @@ void KeepInLog::tell_keeper() {
   const Topology& t = f.nodes->topology();
   if (t.node_comm->shares_heap() || f.file.descriptor() < 0) return;
   const bool background = f.settings.drain == Drain::background;
-  const KeeperUse use = background && f.settings.keeper == KeeperUse::automatic ? KeeperUse::start : f.settings.keeper;
+  const KeeperUse use =
+      background && f.settings.keeper == KeeperUse::automatic ? KeeperUse::start : f.settings.keeper;
   const bool first = t.local_rank == 0;
   if (first && connect_keeper(use, true) != 0)
     served_ = serve_log(f.file.descriptor(), log_->name(), background);
@@ -122,8 +123,9 @@ std::shared_ptr<SegmentMemory> KeepInLog::close() {
   if (first && served_ != 0) log_served_no_more(served_);
   if (first && log_->empty()) remove_log(*log_);
   if (first && !log_->empty())
-    warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path + " are not in it, but in " +
-              log_->name() + ". Once it can be written, type: forebay recover " + file_.options.path);
+    warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path +
+              " are not in it, but in " + log_->name() + ". Once it can be written, type: forebay recover " +
+              file_.options.path);
   file_.storage = &below_;
   return nullptr;
 }
