@@ -51,6 +51,8 @@ constexpr std::uint32_t small_write = 512;
 constexpr std::uint32_t small_piece = 4096;
 constexpr int sample_bits = 4, sample = 1 << sample_bits;
 
+volatile std::sig_atomic_t interrupted = 0;
+
 [[noreturn]] void fail(const char* call) {
   throw std::runtime_error(fmt::format("{}: {}", call, std::strerror(errno)));
 }
@@ -280,7 +282,7 @@ class Holder {
     } else if ((listening.revents & (POLLHUP | POLLERR)) != 0) {
       return false;
     }
-    while (!held_.empty() && held_.front().until <= Clock::now()) {
+    while (!held_.empty() && (interrupted != 0 || held_.front().until <= Clock::now())) {
       let_go(held_.front().id);
       held_.pop_front();
     }
@@ -336,8 +338,9 @@ int run_throttled(const Throttle& throttle, const std::vector<std::string>& comm
   if (child < 0) fail("fork");
   if (child == 0) become(command, sockets[1]);
   others.reset();
-  // The command ends by them, and this program after it: without it no write would succeed.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  // The command ends by them, and this program after it: without it no write would succeed. None is held any
+  // longer, since whoever writes could not end before.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { interrupted = 1; });
   const Descriptor listener(receive_descriptor(mine.get()));
   Holder holder(throttle, listener.get());
   std::optional<int> ended;
