@@ -153,10 +153,12 @@ void run_on(const std::string& storage, CheckpointSubject& subject, BenchmarkOpt
             CheckpointResults& results) {
   fmt::print(stderr, "storage: {}\n", storage);
   std::unique_ptr<Scratch> slow;
+  std::string where = "/dev/shm";
   if (storage == "memory") {
     options.directory = "/dev/shm";
   } else {
     if (options.directory.empty()) options.directory = temporary_folder();
+    where = options.directory;
     slow = std::make_unique<Scratch>(subject.program + "-slow", options.directory, 0, options.keep);
     options.directory = slow->path().string();
     const std::string throttle = find_program("forebay-throttle");
@@ -169,6 +171,7 @@ void run_on(const std::string& storage, CheckpointSubject& subject, BenchmarkOpt
   for (const RowResult& row : benchmark.results().rows)
     results.compute[row.name + "." + storage] = subject.choose_sweeps(row);
   BenchmarkResults measured = benchmark.run();
+  measured.place = where;
   for (RowResult& row : measured.rows) row.name += "." + storage;
   if (results.measured.rows.empty()) {
     results.measured = std::move(measured);

@@ -61,7 +61,11 @@ void append(std::string& text, const CheckpointResults& results, const RowResult
       static_cast<double>(row.pieces) / results.checkpoints / 1e3, alone / results.checkpoints);
   text += fmt::format("  {:<16}{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}   {}\n", "", "lost", "least", "most",
                       "total", "to stock", "bound", "of copy", "identical");
-  text += fmt::format("  {:<16}{:>9}{:>9}{:>9}{:>9.4f}\n", "(computing)", "", "", "", alone);
+  const std::vector<double> alone_each = of_all(row, computing);
+  const auto [quickest, slowest] = std::minmax_element(alone_each.begin(), alone_each.end());
+  if (quickest == alone_each.end()) return;
+  text +=
+      fmt::format("  {:<16}{:>9}{:>9.4f}{:>9.4f}{:>9.4f}\n", "(computing)", "", *quickest, *slowest, alone);
   text += fmt::format("  {:<16}{:>9.4f}\n", "(copy)", copy);
   for (const Cell& cell : row.cells) {
     const auto ratio = std::find_if(ratios.begin(), ratios.end(), [&](const CheckpointRatio& one) {
@@ -79,6 +83,12 @@ void append(std::string& text, const CheckpointResults& results, const RowResult
                         ratio->to_stock > 0 ? scaled(ratio->bound.value) : "", scaled(ratio->to_copy),
                         ratio->identical ? "yes" : "NO");
   }
+  const Cell* stock = fastest_plain_stock(row);
+  if (stock != nullptr && *slowest - *quickest > median(*stock, lost) / 2)
+    text += fmt::format(
+        "  NOTE: the computations alone took {:.4f} to {:.4f} s. The machine is too busy for ratios of this "
+        "row.\n",
+        *quickest, *slowest);
 }
 
 }  // namespace

@@ -95,6 +95,13 @@ TEST(CheckpointResults, NobodyLosesLessThanACopy) {
   EXPECT_TRUE(to_json(results)["ratios"][3]["at_limit"]);
 }
 
+TEST(CheckpointResults, ABusyMachineIsSaid) {
+  CheckpointResults results = sample_results();
+  EXPECT_THAT(table(results), ::testing::Not(HasSubstr("too busy")));
+  results.measured.rows[0].cells[3].samples[0] = sample(4.5, 4, .1);
+  EXPECT_THAT(table(results), HasSubstr("took 1.0000 to 4.0000 s. The machine is too busy"));
+}
+
 TEST(CheckpointResults, LastLines) {
   CheckpointResults results = sample_results();
   EXPECT_EQ(
