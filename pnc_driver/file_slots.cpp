@@ -101,7 +101,7 @@ int sync(void* object) {
   if (!file.active() || file.in_define || !file.writable) return file.stock.sync(file.stock_file);
   return guarded([&] {
     file.core->barrier("sync");
-    const int drained = drain_in_any_mode(file);
+    const int drained = drain_in_any_mode(file, FlushFor::sync);
     int err = keep_count(file, file.stock.sync(file.stock_file));
     if (err == NC_NOERR) err = drained;
     const int core_err = report(file.core->sync(), "cannot sync the file");

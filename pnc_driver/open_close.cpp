@@ -179,7 +179,7 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (file->active() && file->in_define && pending_counts) {
     if (const int ended = end_large_definition(*file); err == NC_NOERR) err = ended;
   }
-  if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
+  if (const int drained = drain_in_any_mode(*file, FlushFor::close); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
   StockBytes moved;
   if (file->stock_report) moved = stock_bytes(*file);

@@ -282,11 +282,15 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
     const CollectiveCall call(f.core->about(closing ? "close" : "flush"));
     if (f.eoa > static_cast<haddr_t>(INT64_MAX))
       return {Code::bad_argument, "the file is larger than MPI can address"};
-    if (Status status = f.core->flush(); !status.ok()) return status;
+    if (Status status = f.core->flush_for(FlushFor::size); !status.ok()) return status;
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
     if (!f.core->commits() && !f.context->get_mpi_file_flushing()) mpi::barrier(f.comm);
     std::int64_t size = 0;
     if (Status status = agreed_size(f, size); !status.ok()) return status;
+    // What lies behind the new end must not come after it.
+    if (static_cast<haddr_t>(size) > f.eoa) {
+      if (Status status = f.core->flush(); !status.ok()) return status;
+    }
     if (static_cast<haddr_t>(size) != f.eoa) {
       if (Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa)); !status.ok()) return status;
     }

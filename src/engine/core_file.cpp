@@ -117,10 +117,10 @@ void CoreFile::barrier_around_read() {
   file_->deferred.update(file_->shown({}));
 }
 
-Status CoreFile::flush() {
+Status CoreFile::flush_for(FlushFor why) {
   const CollectiveCall call(about("flush"));
   const TraceSpan span(file_->counters, Span::flush);
-  return file_->shown(keeper_->flush());
+  return file_->shown(keeper_->flush_for(why));
 }
 
 Status CoreFile::begin_direct_writes(bool collective) {
@@ -221,9 +221,10 @@ Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const TraceSpan span(file_->counters, Span::sync);
   const bool waits = keeper_->flush_waits();
-  const Status flushed = flush();
+  const Status flushed = flush_for(FlushFor::sync);
   if (!waits) file_->barrier();
-  Status synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
+  Status synced;
+  if (!keeper_->syncs_in_log()) synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
   status.update(flushed);
   status.update(std::move(synced));
@@ -236,7 +237,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::optional<TraceSpan> span(std::in_place, s.counters, Span::close);
   Status status = std::move(s.deferred);
   s.deferred = {};
-  status.update(flush());
+  status.update(flush_for(FlushFor::close));
   s.given_away.reset();
   s.again.reset();
   if (s.nodes->topology().local_rank == 0)

@@ -33,6 +33,10 @@ enum class When { as_the_mode_says, before_return };
 /// with this process.
 enum class Level1Use { own, shared, none };
 
+/// Why what is kept goes to the file: it has to be there; the program asks for it, and forebay_sync says how far
+/// that reaches; the file is closed, and forebay_close does; or its size is compared.
+enum class FlushFor { file, sync, close, size };
+
 class CoreFile;
 class Keeper;
 struct FileContext;
@@ -91,7 +95,9 @@ class CoreFile {
   Status write(std::span<const Put> puts, When when = When::as_the_mode_says);
 
   /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
-  Status flush();
+  Status flush() { return flush_for(FlushFor::file); }
+  /// The same as far as `why` needs it.
+  Status flush_for(FlushFor why);
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_independent();
   /// In strict mode: whether write() does these better than MPI-IO: by completing blocks of the file, which
