@@ -355,8 +355,8 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   marked_ = settings.fill_holes != FillHoles::enable;
   leave_mark(agreed[offered_.number]);
   if (nodes > 1 && !coherent) {
-    auto view =
-        std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_, request_.path);
+    auto view = std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_,
+                                           request_.path, system_.renewal);
     view_ = view.get();
     storage_ = std::move(view);
   }
