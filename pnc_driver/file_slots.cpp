@@ -17,6 +17,7 @@ int end_definition(OpenFile& file, Enddef&& stock_enddef) {
   if (file.active()) file.core->barrier("enddef");
   int err = fill.prepare();
   const int ended = stock_enddef();
+  if (file.active()) file.core->show_to_all("enddef");  // it moves data, and fills
   if (ended == NC_NOERR) {
     file.in_define = false;
     file.independent = false;
@@ -40,6 +41,7 @@ int end_large_definition(OpenFile& file) {
   int err = fill.prepare();
   if (!fill.taken_over()) return err;
   const int ended = file.stock.enddef(file.stock_file);
+  file.core->show_to_all("enddef");
   if (ended == NC_NOERR) file.in_define = false;
   if (err == NC_NOERR) err = ended != NC_NOERR ? ended : file.variables.refresh();
   return fill.finish(err);

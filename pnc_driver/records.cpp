@@ -91,6 +91,7 @@ int put_again(OpenFile& file, const Reach& reach, int how) {
   err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
                            value.data(), 1, MPI_DATATYPE_NULL,
                            how | mode::write | mode::blocking | mode::flexible);
+  file.core->note_direct_writes();
   (void)stock_put_size(file, after);
   file.put_bytes -= after - before;
   return err;

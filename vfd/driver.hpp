@@ -39,7 +39,8 @@ struct DriverFile {
   haddr_t last_eoa = 0;          ///< at the last truncate
   bool sync_required = false;    ///< the file system shows writes to other ranks only after MPI_File_sync
   std::uint64_t asked_last = 0;  ///< HDF5's last question (ctl): it tells what comes next (purpose.hpp)
-  bool watches_space = false;    ///< what is kept has to be in the file before space is used again
+  bool watches_space = false;    ///< what is kept, or held back, has to be in the file before space is
+                                 ///< used again
   mutable FreedSpace freed;
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 

@@ -224,7 +224,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     f.core.reset();
     return status;
   }
-  f.watches_space = f.core->commits() && f.core->nodes() > 1;
+  f.watches_space = f.core->hides() && f.core->nodes() > 1;
   f.writable = (flags & H5F_ACC_RDWR) != 0;
   f.info = used.release();
   f.eof = static_cast<haddr_t>(size);

@@ -92,6 +92,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
     f.eof = HADDR_UNDEF;
     Status status;
     Accounting accounting(f, dxpl);
+    const Purpose purpose = purpose_of_bytes(f, type);
     Counters& counters = f.core->counters();
     ++counters.independent_writes;
     ++counters.requests;
@@ -102,9 +103,12 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       status = request.add_bytes(addr, size, buffer);
       status = write_request(f, request, std::move(status), When::before_return);
     } else {
-      status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+      // HDF5 lets other ranks write over a fill value, or read metadata, after a barrier; a flush shows all.
+      const bool waits = purpose == Purpose::data || f.context->get_mpi_file_flushing();
+      status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size),
+                                waits ? When::as_the_mode_says : When::before_return);
     }
-    accounting.close(purpose_of_bytes(f, type));
+    accounting.close(purpose);
     return without_leaving_others(f, type, std::move(status));
   });
 }

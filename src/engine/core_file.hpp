@@ -25,8 +25,13 @@ namespace forebay {
 /// nodes, where the caller tells about freed space (space_freed).
 enum class Keeping { nothing, by_rank, by_node };
 
-/// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
+/// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode, and
+/// then also where other nodes can see them.
 enum class When { as_the_mode_says, before_return };
+
+/// What an independent read sees of other nodes' writes, on a file system where nodes' views differ: those
+/// before the last collective call, or all that have been shown.
+enum class Seen { since_met, by_any };
 
 /// Where a caller that holds bytes back for itself (segments/level1.hpp) may have them: in its own memory, in
 /// memory that the keeper process has, too, or nowhere, since what a returned write promises would be lost
@@ -108,6 +113,8 @@ class CoreFile {
   /// are not filled by any rank. `collective`: by all ranks.
   Status begin_direct_writes(bool collective);
   void end_direct_writes();
+  /// This rank has written by another library, which needs none of that: the next flush shows this, too.
+  void note_direct_writes();
   /// Somebody else may write through handle() whenever he likes.
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
@@ -147,11 +154,14 @@ class CoreFile {
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
-  /// itself, in the place of what the node keeps there. read_at comes after what this rank keeps has been
-  /// written, and sees what the node keeps. Zero bytes are read past the end of the file. Whether the program
-  /// wrote or a library of its own accord, the caller knows: counters().independent_writes is left to it.
-  Status write_at(std::int64_t offset, const void* data, std::int64_t length);
-  Status read_at(std::int64_t offset, void* data, std::int64_t length);
+  /// itself, in the place of what the node keeps there.
+  /// With When::before_return other nodes can see it as well, and do with Seen::by_any. read_at comes after
+  /// what this rank keeps has been written, and sees what the node keeps. Zero bytes are read past the end of
+  /// the file. Whether the program wrote or a library of its own accord, the caller knows:
+  /// counters().independent_writes is left to it.
+  Status write_at(std::int64_t offset, const void* data, std::int64_t length,
+                  When when = When::as_the_mode_says);
+  Status read_at(std::int64_t offset, void* data, std::int64_t length, Seen seen = Seen::since_met);
 
   /// Collective read of all ranks' gets: sees what any rank wrote before, and nothing that any of them writes
   /// after it. Zero bytes are read past the end of the file.
@@ -167,6 +177,10 @@ class CoreFile {
   /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
   /// would not say for whom it waits; `call` is its name.
   void barrier(const char* call);
+  /// Collective: before and after a collective call of another library that reads or writes the file past
+  /// this: what any rank has written by whatever handle is seen by all. Costs nothing where nodes see each
+  /// other's writes by themselves.
+  void show_to_all(const char* call);
   /// A collective call on this file, for what a long wait in it has to say.
   CollectiveCall::About about(const char* call) const;
 

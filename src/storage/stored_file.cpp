@@ -356,8 +356,8 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   agreed_number_ = agreed[offered_.number];
   leave_mark(agreed_number_);
   if (nodes > 1 && !coherent) {
-    auto view =
-        std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_, request_.path);
+    auto view = std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_,
+                                           request_.path, system_.renewal);
     view_ = view.get();
     storage_ = std::move(view);
   }
