@@ -215,6 +215,10 @@ void CoreFile::defer(Status failure) {
   file_->deferred.update(std::move(failure));
 }
 
+void CoreFile::tell_once(Status failure) {
+  file_->untold.update(std::move(failure));
+}
+
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const TraceSpan span(file_->counters, Span::sync);
@@ -223,6 +227,7 @@ Status CoreFile::sync() {
   if (!waits) file_->barrier();
   Status synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
+  status.update(std::exchange(file_->untold, {}));
   status.update(flushed);
   status.update(std::move(synced));
   return file_->outcome(status);
@@ -234,6 +239,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::optional<TraceSpan> span(std::in_place, s.counters, Span::close);
   Status status = std::move(s.deferred);
   s.deferred = {};
+  status.update(std::exchange(s.untold, {}));
   status.update(flush());
   s.given_away.reset();
   s.again.reset();

@@ -173,6 +173,8 @@ class CoreFile {
   /// Keeps a failure of this rank's for the next sync or close, which returns it on every rank: for callers
   /// whose other ranks would wait for this one if it gave up now.
   void defer(Status failure);
+  /// The same where nothing is lost yet: whoever returns it does so once.
+  void tell_once(Status failure);
 
   /// Collective: what was written is on stable storage as far as MPI_File_sync says. Returns deferred
   /// failures, and close returns them again: the file is not whole.

@@ -319,7 +319,7 @@ void KeepByNode::look_for_keeper() {
   lost_keeper_ = true;
   warn_once("forebay-keeper has ended before its ranks: what is written to " + file_.options.path +
             " goes to the file at once from now on");
-  file_.deferred.update(segments_.drain());
+  file_.untold.update(segments_.drain());
 }
 
 Status KeepByNode::write_at(const Piece& piece) {
@@ -426,7 +426,7 @@ Status KeepByNode::before_collective_read(std::int64_t& kept) {
 
 // A reader of what could not be written finds out by himself, and sync tells everybody.
 void KeepByNode::barrier_around_read() {
-  file_.deferred.update(flush());
+  file_.untold.update(flush());
 }
 
 // ---- the end of the process ----
