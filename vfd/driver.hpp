@@ -14,6 +14,7 @@
 #include "freed_space.hpp"
 #include "library.hpp"
 #include "mpi/handles.hpp"
+#include "unwritten.hpp"
 
 namespace forebay::hdf5 {
 
@@ -41,6 +42,7 @@ struct DriverFile {
   std::uint64_t asked_last = 0;  ///< HDF5's last question (ctl): it tells what comes next (purpose.hpp)
   bool watches_space = false;    ///< what is kept has to be in the file before space is used again
   mutable FreedSpace freed;
+  Unwritten unwritten;  ///< by this rank; tried again in flush and close
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 
   bool collective() const { return context->collective(); }

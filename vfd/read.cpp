@@ -151,8 +151,12 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       if (Status status = need_handle(f, true); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
-    if (!f.atomic())
-      return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    if (!f.atomic()) {
+      const auto offset = static_cast<std::int64_t>(addr), length = static_cast<std::int64_t>(size);
+      Status status = f.core->read_at(offset, buffer, length);
+      if (!f.unwritten.empty()) f.unwritten.lay_over(offset, buffer, length);
+      return status;
+    }
     Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
     if (Status status = f.core->flush_independent(); !status.ok()) return status;
