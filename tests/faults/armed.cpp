@@ -32,11 +32,14 @@ void Faults::doing(int cell, const std::string& what) {
 }
 
 void Faults::arm(const Cell& cell, const std::string& path, const std::string& log, int ranks) {
-  static const std::map<std::string, int> calls{{"write", kFaultWrite}, {"read", kFaultRead}, {"sync", kFaultSync},
-                                                {"size", kFaultSize},   {"open", kFaultOpen}, {"close", kFaultClose}};
+  static const std::map<std::string, int> calls{{"write", kFaultWrite}, {"read", kFaultRead},
+                                                {"sync", kFaultSync},   {"size", kFaultSize},
+                                                {"open", kFaultOpen},   {"close", kFaultClose}};
   fault_control& c = shared_->control;
   std::memset(&c, 0, sizeof c);
-  const std::string place = cell.place == "file" ? path : cell.place == "log" ? log + "/*" : "/dev/shm/forebay-*";
+  const std::string place = cell.place == "file"  ? path
+                            : cell.place == "log" ? log + "/*"
+                                                  : "/dev/shm/forebay-*";
   std::snprintf(c.place, sizeof c.place, "%s", place.c_str());
   c.calls = calls.at(cell.call);
   c.kind = cell.fault == "short" ? kFaultShort : cell.fault == "slow" ? kFaultSlow : kFaultError;

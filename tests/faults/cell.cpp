@@ -15,7 +15,8 @@ bool Cell::read(const std::string& line) {
   if (!(words >> key)) return false;
   words >> hints;
   std::istringstream parts(key);
-  for (std::string* field : {&library, &mode, &nodes, &op, &kept, &place, &call, &fault, &number, &again, &rank}) {
+  for (std::string* field :
+       {&library, &mode, &nodes, &op, &kept, &place, &call, &fault, &number, &again, &rank}) {
     if (!std::getline(parts, *field, '/')) return false;
   }
   const auto at = errors.find(fault);

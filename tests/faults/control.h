@@ -1,5 +1,5 @@
-// What a test, its ranks and the preloaded inject.c share: which fault is armed, where it has struck, and what
-// each rank is doing. It lies in the file that FAULTS_CONTROL names; zeros are a good beginning.
+// What a test, its ranks and the preloaded inject.c share: which fault is armed, where it has struck, and
+// what each rank is doing. It lies in the file that FAULTS_CONTROL names; zeros are a good beginning.
 #pragma once
 
 #include <stdint.h>
@@ -36,7 +36,7 @@ struct fault_control {
   int32_t any_number;  // calls of all ranks
   int32_t numbers[kFaultRanks];
   int32_t struck_by[kFaultRanks];
-  char place[1024];    // a path, or how paths begin and a *
+  char place[1024];  // a path, or how paths begin and a *
 };
 
 struct fault_progress {

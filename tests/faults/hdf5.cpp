@@ -89,7 +89,7 @@ class Hdf5 final : public Library {
   // Fill values are written, and metadata with the flush.
   bool redefine() override {
     if (later_ < 0) later_ = make_set("later", H5D_FILL_TIME_ALLOC);
-    return later_ >= 0 && sync();
+    return sync() && later_ >= 0;  // for all wait there
   }
   bool fill_new() override {
     const std::vector<std::int32_t> values(std::size_t{kRows} * kColumns, 7);
@@ -97,6 +97,13 @@ class Hdf5 final : public Library {
     const bool good = H5Dwrite(later_, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, transfer, values.data()) >= 0;
     H5Pclose(transfer);
     return good;
+  }
+
+  // Where only rank 0 has failed, in writing fill values, only rank 0 lacks the dataset.
+  bool goes_on() override {
+    int made = later_ >= 0 ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return made == 1;
   }
 
   bool close() override {
@@ -134,7 +141,8 @@ class Hdf5 final : public Library {
     return set;
   }
   void locate() {
-    for (std::size_t a = 0; a < kArrays; ++a) offsets_[a] = static_cast<std::int64_t>(H5Dget_offset(sets_[a]));
+    for (std::size_t a = 0; a < kArrays; ++a)
+      offsets_[a] = static_cast<std::int64_t>(H5Dget_offset(sets_[a]));
   }
 
   hid_t file_ = -1, later_ = -1;

@@ -76,7 +76,8 @@ static int struck(void) {
     number = __atomic_add_fetch(&control->any_number, 1, __ATOMIC_RELAXED);
     int nobody = 0;
     if (number >= control->number &&
-        !__atomic_compare_exchange_n(&control->owner, &nobody, my_rank + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+        !__atomic_compare_exchange_n(&control->owner, &nobody, my_rank + 1, 0, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED) &&
         nobody != my_rank + 1)
       return 0;
   } else {
@@ -116,22 +117,22 @@ static void* next(const char* name) {
   return found;
 }
 
-#define AT(name, call, buffer, offset_type)                           \
+#define AT(name, call, buffer, offset_type)                            \
   ssize_t name(int fd, buffer data, size_t size, offset_type offset) { \
-    const int what = strikes(call, fd);                               \
-    if (what == kFaultError) return -1;                               \
-    return REAL(name)(fd, data, part_of(what, size), offset);         \
+    const int what = strikes(call, fd);                                \
+    if (what == kFaultError) return -1;                                \
+    return REAL(name)(fd, data, part_of(what, size), offset);          \
   }
 AT(pwrite, kFaultWrite, const void*, off_t)
 AT(pwrite64, kFaultWrite, const void*, off64_t)
 AT(pread, kFaultRead, void*, off_t)
 AT(pread64, kFaultRead, void*, off64_t)
 
-#define HERE(name, call, buffer)                          \
-  ssize_t name(int fd, buffer data, size_t size) {        \
-    const int what = strikes(call, fd);                   \
-    if (what == kFaultError) return -1;                   \
-    return REAL(name)(fd, data, part_of(what, size));     \
+#define HERE(name, call, buffer)                      \
+  ssize_t name(int fd, buffer data, size_t size) {    \
+    const int what = strikes(call, fd);               \
+    if (what == kFaultError) return -1;               \
+    return REAL(name)(fd, data, part_of(what, size)); \
   }
 HERE(write, kFaultWrite, const void*)
 HERE(read, kFaultRead, void*)
@@ -149,12 +150,13 @@ static struct cut cut_short(int what, const struct iovec* parts, int count) {
   cut.count = 1;
   return cut;
 }
-#define PARTS(name, call, types, ...)                                                                         \
-  ssize_t name types {                                                                                        \
-    const int what = strikes(call, fd);                                                                       \
-    if (what == kFaultError) return -1;                                                                       \
-    const struct cut cut = cut_short(what, parts, count);                                                     \
-    return REAL(name)(fd, cut.count != 0 ? &cut.one : parts, cut.count != 0 ? cut.count : count __VA_ARGS__); \
+#define PARTS(name, call, types, ...)                                  \
+  ssize_t name types {                                                 \
+    const int what = strikes(call, fd);                                \
+    if (what == kFaultError) return -1;                                \
+    const struct cut cut = cut_short(what, parts, count);              \
+    return REAL(name)(fd, cut.count != 0 ? &cut.one : parts,           \
+                      cut.count != 0 ? cut.count : count __VA_ARGS__); \
   }
 #define COMMA ,
 PARTS(writev, kFaultWrite, (int fd, const struct iovec* parts, int count))

@@ -40,9 +40,12 @@ class Library {
   /// kArrays × kRows × kColumns values.
   virtual bool read(Way way, std::vector<std::int32_t>& values) = 0;
   virtual bool sync() = 0;
-  /// A change of the definition, collective; and data of what is new by it.
+  /// A change of the definition, collective; its end, where the library has one; and data of what is new.
   virtual bool redefine() = 0;
+  virtual bool end_definition() { return true; }
   virtual bool fill_new() = 0;
+  /// Whether the file can be used once one of them has failed. All ranks.
+  virtual bool goes_on() { return true; }
   /// Gone afterwards, well or not.
   virtual bool close() = 0;
   /// Whether write(Way::together) waits for nobody.

@@ -43,9 +43,9 @@ std::string Model::judge_element(std::size_t at, std::int32_t got) const {
   }
   if (of_both) return {};
   const auto n = static_cast<int>(at);
-  return "array " + std::to_string(n / (kRows * kColumns)) + ", row " + std::to_string(n / kColumns % kRows) + ", column " +
-         std::to_string(n % kColumns) + " is of step " + std::to_string((got >> 24) - 1) + ", must be of step " +
-         std::to_string(e.step) + (e.sure ? "" : " or older");
+  return "array " + std::to_string(n / (kRows * kColumns)) + ", row " + std::to_string(n / kColumns % kRows) +
+         ", column " + std::to_string(n % kColumns) + " is of step " + std::to_string((got >> 24) - 1) +
+         ", must be of step " + std::to_string(e.step) + (e.sure ? "" : " or older");
 }
 
 std::string Model::judge(const std::vector<std::int32_t>& got, int reader, bool all) const {
@@ -68,7 +68,8 @@ std::string Model::judge_file(const std::string& path, const Library& library) c
   }
   ::close(fd);
   if (library.swaps()) {
-    for (std::int32_t& v : got) v = static_cast<std::int32_t>(__builtin_bswap32(static_cast<std::uint32_t>(v)));
+    for (std::int32_t& v : got)
+      v = static_cast<std::int32_t>(__builtin_bswap32(static_cast<std::uint32_t>(v)));
   }
   const std::string why = judge(got, -1, true);
   return why.empty() ? "" : "in the file " + why;

@@ -1,6 +1,6 @@
-// Written, with 4 ranks, into two arrays of 32 rows: all of it first, and synced; then, where the cell says that
-// something is kept, every fourth row; then the call that meets the fault, once more without it where it failed,
-// a sync, and close. Rows 0, 4, 8, … are nobody's after the first write.
+// Written, with 4 ranks, into two arrays of 32 rows: all of it first, and synced; then, where the cell says
+// that something is kept, every fourth row; then the call that meets the fault, once more without it where it
+// failed, a sync, and close. Rows 0, 4, 8, … are nobody's after the first write.
 #include "play.hpp"
 
 #include <fcntl.h>
@@ -145,7 +145,8 @@ void Player::judge(const Outcome& outcome, const std::string& name, bool collect
   if (rank_ != 0 || cell_->place != "file") return;
   const auto says = [&](const std::string& what) { return outcome.said.find(what) != std::string::npos; };
   if (!says(path_.substr(path_.rfind('/') + 1))) wrong(name + ": no message names the file");
-  if ((cell_->call == "write" || cell_->call == "read") && !says("bytes [")) wrong(name + ": no message names the range");
+  if ((cell_->call == "write" || cell_->call == "read") && !says("bytes ["))
+    wrong(name + ": no message names the range");
   if (!says(std::strerror(cell_->error)) && !says("MPI-IO does not say why") && !says("MPI_ERR_"))
     wrong(name + ": no message names the cause");
 }
@@ -179,7 +180,7 @@ Verdict Player::play(const Cell& cell, int number) {
                               std::to_string(ranks_ / std::atoi(cell.nodes.c_str()));
     ::setenv("FOREBAY_HINTS", hints.c_str(), 1);
     run();
-    if (wrong_.empty()) compare();
+    if (wrong_.empty() && !verdict_.over) compare();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank_ == 0) ::unlink(path_.c_str());
   }
@@ -237,22 +238,36 @@ void Player::run_op() {
       if (stop()) return;
     }
   }
-  if (op == "redef") {
-    const Outcome outcome = call("redef", true, [&] { return l.redefine(); });
-    judge(outcome, "redef", true);
-    if (stop()) return;
-    if (!outcome.all() && !must("redef again", [&] { return l.redefine(); })) return (void)stop();
-    if (!must("write of what is new", [&] { return l.fill_new(); })) return (void)stop();
-  }
+  if ((op == "redef" || op == "enddef") && !change_definition()) return (void)stop();
   if (op == "read" || op == "read_alone") read(op);
   if (stop()) return;
   finish();
   stop();
 }
 
+// False: nothing more can be done.
+bool Player::change_definition() {
+  Library& l = *library_;
+  const auto part = [&](const std::string& name, auto&& f) {
+    const bool faulty = cell_->op == name;
+    if (!faulty) return must(name, f);
+    const Outcome outcome = call(name, true, f);
+    judge(outcome, name, true);
+    agree_on_wrong();
+    if (!wrong_.empty()) return false;
+    if (outcome.all()) return true;
+    verdict_.over = !l.goes_on();
+    if (!verdict_.over) return must(name + " again", f);
+    (void)library_.release();
+    return false;
+  };
+  return part("redef", [&] { return l.redefine(); }) && part("enddef", [&] { return l.end_definition(); }) &&
+         must("write of what is new", [&] { return l.fill_new(); });
+}
+
 void Player::write(Way way, const Part& whole, const std::string& name, bool faulty) {
   const bool mixed = way != Way::alone && whole.step != 0;
-  const bool collective = way == Way::pending || (way == Way::together && !library_->writes_alone());
+  const bool collective = way != Way::alone && !library_->writes_alone();
   const auto f = [&] { return library_->write(way, mine(whole, mixed, rank_)); };
   const Outcome outcome = call(name, faulty, f);
   if (faulty)
@@ -264,7 +279,7 @@ void Player::write(Way way, const Part& whole, const std::string& name, bool fau
   if (!faulty || outcome.all()) return;
   agree_on_wrong();
   if (!wrong_.empty()) return;
-  const bool here = collective || outcome.well[static_cast<std::size_t>(rank_)] == 0;
+  const bool here = way != Way::alone || outcome.well[static_cast<std::size_t>(rank_)] == 0;
   if (!must(name + " again", [&] { return !here || f(); })) return;
   for (int r = 0; r < ranks_; ++r) model_.put(mine(whole, mixed, r), r, true);
 }
@@ -316,14 +331,17 @@ void Player::finish() {
   if (rank_ == 0) wrong(model_.judge_file(path_, l));
 }
 
-// With the stock library's file; not where something failed and left its trace in what a library keeps of its own.
+// With the stock library's file; not where something failed and left its trace in what a library keeps of its
+// own.
 void Player::compare() {
-  const bool own_traces = verdict_.told && (cell_->op == "create" || cell_->op == "redef" || cell_->op == "close");
+  const bool own_traces = verdict_.told && (cell_->op == "create" || cell_->op == "redef" ||
+                                            cell_->op == "enddef" || cell_->op == "close");
   if (rank_ == 0 && !own_traces) {
     const std::string& right = references_[cell_->library + "/" + cell_->op + "/" + cell_->kept];
     const std::string got = bytes_of_file();
     if (got.size() != right.size()) {
-      wrong("the file has " + std::to_string(got.size()) + " bytes, stock's has " + std::to_string(right.size()));
+      wrong("the file has " + std::to_string(got.size()) + " bytes, stock's has " +
+            std::to_string(right.size()));
     } else if (got != right) {
       std::size_t at = 0;
       while (got[at] == right[at]) ++at;

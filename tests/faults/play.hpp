@@ -16,6 +16,7 @@ struct Verdict {
   std::string wrong;  ///< "": nothing; the same on all ranks
   int struck = 0;
   bool told = false;
+  bool over = false;  ///< the library cannot go on with the file, which is left open: the program has to end
 };
 
 class Player {
@@ -47,6 +48,7 @@ class Player {
   void run_op();
   void write(Way way, const Part& whole, const std::string& name, bool faulty);
   void read(const std::string& name);
+  bool change_definition();
   void finish();
   void compare();
   Part mine(const Part& whole, bool stripes, int rank) const;

@@ -45,8 +45,7 @@ class PnetCDF final : public Library {
     if (alone == alone_) return true;
     const bool good = alone ? well(ncmpi_begin_indep_data(file_), "ncmpi_begin_indep_data")
                             : well(ncmpi_end_indep_data(file_), "ncmpi_end_indep_data");
-    // PnetCDF leaves the mode in any case.
-    alone_ = alone;
+    if (good) alone_ = alone;
     return good;
   }
 
@@ -62,11 +61,13 @@ class PnetCDF final : public Library {
       const int v = variables_[a];
       const std::int32_t* const data = values[a].data();
       if (way == Way::together)
-        good = well(ncmpi_put_vars_int_all(file_, v, start, count, stride, data), "ncmpi_put_vars_int_all") && good;
+        good = well(ncmpi_put_vars_int_all(file_, v, start, count, stride, data), "ncmpi_put_vars_int_all") &&
+               good;
       else if (way == Way::alone)
         good = well(ncmpi_put_vars_int(file_, v, start, count, stride, data), "ncmpi_put_vars_int") && good;
       else
-        good = well(ncmpi_iput_vars_int(file_, v, start, count, stride, data, &requests[a]), "ncmpi_iput") && good;
+        good = well(ncmpi_iput_vars_int(file_, v, start, count, stride, data, &requests[a]), "ncmpi_iput") &&
+               good;
     }
     if (way == Way::pending)
       good = well(ncmpi_wait_all(file_, kArrays, requests.data(), statuses.data()), "ncmpi_wait_all") && good;
@@ -77,8 +78,9 @@ class PnetCDF final : public Library {
     bool good = true;
     for (std::size_t a = 0; a < kArrays; ++a) {
       std::int32_t* const data = values.data() + a * kRows * kColumns;
-      good = (way == Way::alone ? well(ncmpi_get_var_int(file_, variables_[a], data), "ncmpi_get_var_int")
-                                : well(ncmpi_get_var_int_all(file_, variables_[a], data), "ncmpi_get_var_int_all")) &&
+      good = (way == Way::alone
+                  ? well(ncmpi_get_var_int(file_, variables_[a], data), "ncmpi_get_var_int")
+                  : well(ncmpi_get_var_int_all(file_, variables_[a], data), "ncmpi_get_var_int_all")) &&
              good;
     }
     return good;
@@ -86,35 +88,32 @@ class PnetCDF final : public Library {
 
   bool sync() override { return well(ncmpi_sync(file_), "ncmpi_sync"); }
 
-  // Data move, since the header grows.
   bool redefine() override {
-    if (!defining_) {
-      if (!well(ncmpi_redef(file_), "ncmpi_redef")) return false;
-      alone_ = false;
-      defining_ = true;
-      int dim = 0;
-      const std::string text(3000, 'x');
-      bool good = true;
-      if (ncmpi_inq_varid(file_, "later", &later_) != NC_NOERR) {
-        good = well(ncmpi_def_dim(file_, "z", kRows, &dim), "ncmpi_def_dim");
-        good = well(ncmpi_def_var(file_, "later", NC_INT, 1, &dim, &later_), "ncmpi_def_var") && good;
-        good = well(ncmpi_put_att_text(file_, NC_GLOBAL, "more", 3000, text.c_str()), "ncmpi_put_att_text") && good;
-      }
-      if (!good) return false;
-    }
-    const int err = ncmpi_enddef(file_);
-    if (err == NC_ENOTINDEFINE) {  // the enddef before, which failed, has ended it
-      defining_ = false;
-      return redefine();
-    }
-    if (!well(err, "ncmpi_enddef")) return false;
-    defining_ = false;
-    locate();
-    return true;
+    if (!well(ncmpi_redef(file_), "ncmpi_redef")) return false;
+    alone_ = false;
+    int dim = 0;
+    const std::string text(3000, 'x');
+    bool good = well(ncmpi_def_dim(file_, "z", kRows, &dim), "ncmpi_def_dim");
+    good = well(ncmpi_def_var(file_, "later", NC_INT, 1, &dim, &later_), "ncmpi_def_var") && good;
+    return well(ncmpi_put_att_text(file_, NC_GLOBAL, "more", 3000, text.c_str()), "ncmpi_put_att_text") &&
+           good;
+  }
+  // Data move, since the header grows.
+  bool end_definition() override {
+    ended_ = well(ncmpi_enddef(file_), "ncmpi_enddef");
+    if (ended_) locate();
+    return ended_;
   }
   bool fill_new() override {
     const std::vector<std::int32_t> values(kRows, 7);
     return well(ncmpi_put_var_int_all(file_, later_, values.data()), "ncmpi_put_var_int_all");
+  }
+
+  // A failed enddef has moved an unknown part of the data, and each rank knows something else of it.
+  bool goes_on() override {
+    int ended = ended_ ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return ended != 0;
   }
 
   bool close() override { return well(ncmpi_close(file_), "ncmpi_close"); }
@@ -130,7 +129,7 @@ class PnetCDF final : public Library {
   }
 
   int file_ = -1, later_ = -1;
-  bool alone_ = false, defining_ = false;
+  bool alone_ = false, ended_ = true;
   std::array<int, kArrays> variables_{};
 };
 

@@ -1,7 +1,8 @@
 // Plays cells one after the other and says of each what was wrong: the program of run.py.
 //   faults_program FOLDER CELLS LOG_FOLDER
-// CELLS: a file of lines "KEY HINTS". On stdout a line a cell: "ok|FAIL NUMBER STRUCK TOLD [what is wrong]".
-// After a cell that failed it ends, with status 9, since nobody knows what that left in the process.
+// CELLS: a file of lines "KEY HINTS". On stdout a line a cell: "ok|over|FAIL NUMBER STRUCK TOLD [what is
+// wrong]". After one that failed or is over it ends, with status 9, since nobody knows what that left in the
+// process.
 #include <mpi.h>
 
 #include <cstdio>
@@ -24,12 +25,15 @@ int main(int argc, char** argv) {
     if (!cell.read(line)) MPI_Abort(MPI_COMM_WORLD, 2);
     const faults::Verdict verdict = player.play(cell, number);
     if (rank == 0) {
-      std::printf("%s %d %d %d %s\n", verdict.wrong.empty() ? "ok" : "FAIL", number, verdict.struck,
-                  verdict.told ? 1 : 0, verdict.wrong.c_str());
+      std::printf("%s %d %d %d %s\n",
+                  !verdict.wrong.empty() ? "FAIL"
+                  : verdict.over         ? "over"
+                                         : "ok",
+                  number, verdict.struck, verdict.told ? 1 : 0, verdict.wrong.c_str());
       std::fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!verdict.wrong.empty()) MPI_Abort(MPI_COMM_WORLD, 9);
+    if (!verdict.wrong.empty() || verdict.over) MPI_Abort(MPI_COMM_WORLD, 9);
   }
   faults.doing(number, "at the end");
   MPI_Finalize();

@@ -10,7 +10,8 @@ namespace faults {
 namespace {
 
 constexpr std::int64_t kInt = sizeof(std::int32_t);
-constexpr std::int64_t kBegin = 1236, kArrayBytes = kInt * kRows * kColumns, kEnd = kBegin + kArrays * (kArrayBytes + 8);
+constexpr std::int64_t kBegin = 1236, kArrayBytes = kInt * kRows * kColumns,
+                       kEnd = kBegin + kArrays * (kArrayBytes + 8);
 
 bool well(int code, const char* call) {
   if (code != FOREBAY_SUCCESS) std::fprintf(stderr, "%s: %s\n", call, forebay_last_error());
@@ -54,7 +55,8 @@ class Tcio final : public Library {
   bool read(Way way, std::vector<std::int32_t>& values) override {
     bool good = true;
     for (int a = 0; a < kArrays; ++a)
-      good = well(tcio_read_at(file_, offsets_[a], values.data() + a * kRows * kColumns, kArrayBytes), "tcio_read_at") &&
+      good = well(tcio_read_at(file_, offsets_[a], values.data() + a * kRows * kColumns, kArrayBytes),
+                  "tcio_read_at") &&
              good;
     return well(way == Way::alone ? tcio_fetch(file_) : tcio_fetch_all(file_), "tcio_fetch") && good;
   }
