@@ -64,12 +64,12 @@ Status read_gets(DriverFile& f, std::span<const Get> gets) {
 Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   // What other nodes keep, rank 0 cannot write by itself, nor see where the file system does not show it.
-  if (f.core->hides()) f.core->barrier_around_read();
+  Status prepared = f.core->hides() ? f.core->barrier_around_read() : Status{};
   std::vector<std::byte> share;
-  const Status prepared = contained([&] {
+  prepared.update(contained([&] {
     share.resize(static_cast<std::size_t>(kShare));
     return Status{};
-  });
+  }));
   // Also the meeting before which all have written.
   if (Status all = agree_outcome(f.core->comm(), prepared); !all.ok()) return all;
   if (root && status.ok()) status = read_gets(f, gets);

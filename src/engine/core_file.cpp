@@ -110,11 +110,12 @@ Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
   return keeper_->read_at(offset, static_cast<std::byte*>(data), length);
 }
 
-void CoreFile::barrier_around_read() {
-  if (!file_->options.mode.writes) return;
+Status CoreFile::barrier_around_read() {
+  if (!file_->options.mode.writes) return {};
   const CollectiveCall call(about("collective read"));
-  keeper_->barrier_around_read();
+  Status status = keeper_->barrier_around_read();
   file_->deferred.update(file_->shown({}));
+  return status;
 }
 
 Status CoreFile::flush() {

@@ -156,7 +156,9 @@ class CoreFile {
 
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
-  void barrier_around_read();
+  /// Where other nodes' bytes could not be written, so that the read would not see them, the reason on all
+  /// ranks.
+  Status barrier_around_read();
 
   /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
   /// would not say for whom it waits; `call` is its name.
