@@ -33,8 +33,9 @@ int end_definition(OpenFile& file, Enddef&& stock_enddef) {
 // end. Where the core writes to the same file by itself its sync is of the header, too: a header that PnetCDF
 // has written lies in this machine's, or a coherent file system's, pages.
 int sync_stock(OpenFile& file) {
-  if (file.core->settings().storage != StorageKind::posix) return file.stock.sync(file.stock_file);
-  return file.stock.sync_numrecs(file.stock_file);
+  const bool apart = file.core->settings().storage == StorageKind::posix;
+  return spread_error(file,
+                      apart ? file.stock.sync_numrecs(file.stock_file) : file.stock.sync(file.stock_file));
 }
 
 // The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
