@@ -68,8 +68,8 @@ void Unwritten::lay_over(std::int64_t offset, void* bytes, std::int64_t length) 
   for (const Piece& piece : pieces_) {
     const std::int64_t begin = std::max(piece.offset, offset), end = std::min(piece.end(), offset + length);
     if (begin >= end) continue;
-    std::memcpy(static_cast<std::byte*>(bytes) + (begin - offset), piece.bytes.data() + (begin - piece.offset),
-                static_cast<std::size_t>(end - begin));
+    std::memcpy(static_cast<std::byte*>(bytes) + (begin - offset),
+                piece.bytes.data() + (begin - piece.offset), static_cast<std::size_t>(end - begin));
   }
 }
 

@@ -18,8 +18,9 @@ class Unwritten {
   /// Takes what a failed write had; its part that went well may be among it. False: it cannot be kept.
   bool keep(CoreFile& core, std::int64_t offset, const void* bytes, std::int64_t length);
 
-  /// Tries again. What fails stays. Where the file holds something else by now than after the failure, something
-  /// newer was written there: the same metadata by another rank, or what uses that space since. Then nothing is.
+  /// Tries again. What fails stays. Where the file holds something else by now than after the failure,
+  /// something newer was written there: the same metadata by another rank, or what uses that space since.
+  /// Then nothing is.
   Status write(CoreFile& core);
 
   /// Newer bytes come.
