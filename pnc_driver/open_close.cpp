@@ -238,7 +238,10 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     begin_stock_report(*file, opened, comm, path, plan);
     if (!opened) return err;
     if (file->active()) {
-      if (int format_err = read_format(*file)) return format_err;
+      if (int format_err = read_format(*file)) {  // on all ranks
+        (void)finish(file.release(), &DriverTable::close, false);
+        return format_err;
+      }
       file->records.tell_at_exit(*file);
       if (int inquire_err = file->variables.refresh()) return inquire_err;
     }

@@ -14,6 +14,7 @@
 #include "freed_space.hpp"
 #include "library.hpp"
 #include "mpi/handles.hpp"
+#include "unwritten.hpp"
 
 namespace forebay::hdf5 {
 
@@ -42,6 +43,7 @@ struct DriverFile {
   bool watches_space = false;    ///< what is kept, or held back, has to be in the file before space is
                                  ///< used again
   mutable FreedSpace freed;
+  Unwritten unwritten;  ///< by this rank; tried again in flush and close
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 
   bool collective() const { return context->collective(); }

@@ -258,6 +258,7 @@ herr_t close_file(H5FD_t* file) {
       (void)f->core.release();
       return {};
     }
+    f->core->defer(f->unwritten.write(*f->core));
     Status status = f->core->close();
     status.update(close_handles(*f));
     if (f->info != MPI_INFO_NULL) MPI_Info_free(&f->info);
@@ -270,6 +271,7 @@ herr_t flush_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
   if (f.stock != nullptr) return f.stock->cls->flush(f.stock, dxpl, closing);
   return guarded("flush", [&]() -> Status {
     if (closing) return {};
+    f.core->tell_once(f.unwritten.write(*f.core));
     return f.core->sync();
   });
 }

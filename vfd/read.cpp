@@ -64,12 +64,12 @@ Status read_gets(DriverFile& f, std::span<const Get> gets) {
 Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   // What other nodes keep, rank 0 cannot write by itself, nor see where the file system does not show it.
-  if (f.core->hides()) f.core->barrier_around_read();
+  Status prepared = f.core->hides() ? f.core->barrier_around_read() : Status{};
   std::vector<std::byte> share;
-  const Status prepared = contained([&] {
+  prepared.update(contained([&] {
     share.resize(static_cast<std::size_t>(kShare));
     return Status{};
-  });
+  }));
   // Also the meeting before which all have written.
   if (Status all = agree_outcome(f.core->comm(), prepared); !all.ok()) return all;
   if (root && status.ok()) status = read_gets(f, gets);
@@ -151,9 +151,14 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
       if (Status status = need_handle(f, true); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
-    if (!f.atomic())  // a rank of another node may have written an entry that its cache gave up
-      return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size),
-                             type != H5FD_MEM_DRAW && f.writable ? Seen::by_any : Seen::since_met);
+    if (!f.atomic()) {
+      const auto offset = static_cast<std::int64_t>(addr), length = static_cast<std::int64_t>(size);
+      // A rank of another node may have written an entry that its cache gave up.
+      Status status = f.core->read_at(offset, buffer, length,
+                                      type != H5FD_MEM_DRAW && f.writable ? Seen::by_any : Seen::since_met);
+      if (!f.unwritten.empty()) f.unwritten.lay_over(offset, buffer, length);
+      return status;
+    }
     Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
     if (Status status = f.core->flush_independent(); !status.ok()) return status;

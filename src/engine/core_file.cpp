@@ -118,11 +118,12 @@ Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length, S
   return keeper_->read_at(offset, static_cast<std::byte*>(data), length);
 }
 
-void CoreFile::barrier_around_read() {
-  if (!file_->options.mode.writes) return;
+Status CoreFile::barrier_around_read() {
+  if (!file_->options.mode.writes) return {};
   const CollectiveCall call(about("collective read"));
-  keeper_->barrier_around_read();
+  Status status = keeper_->barrier_around_read();
   file_->deferred.update(file_->shown({}));
+  return status;
 }
 
 Status CoreFile::flush_for(FlushFor why) {
@@ -243,6 +244,10 @@ void CoreFile::defer(Status failure) {
   file_->deferred.update(std::move(failure));
 }
 
+void CoreFile::tell_once(Status failure) {
+  file_->untold.update(std::move(failure));
+}
+
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const TraceSpan span(file_->counters, Span::sync);
@@ -252,6 +257,7 @@ Status CoreFile::sync() {
   Status synced;
   if (!keeper_->syncs_in_log()) synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
+  status.update(std::exchange(file_->untold, {}));
   status.update(flushed);
   status.update(std::move(synced));
   return file_->outcome(status);
@@ -263,6 +269,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::optional<TraceSpan> span(std::in_place, s.counters, Span::close);
   Status status = std::move(s.deferred);
   s.deferred = {};
+  status.update(std::exchange(s.untold, {}));
   status.update(flush_for(FlushFor::close));
   s.given_away.reset();
   s.again.reset();

@@ -172,7 +172,9 @@ class CoreFile {
 
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
-  void barrier_around_read();
+  /// Where other nodes' bytes could not be written, so that the read would not see them, the reason on all
+  /// ranks.
+  Status barrier_around_read();
 
   /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
   /// would not say for whom it waits; `call` is its name.
@@ -193,6 +195,8 @@ class CoreFile {
   /// Keeps a failure of this rank's for the next sync or close, which returns it on every rank: for callers
   /// whose other ranks would wait for this one if it gave up now.
   void defer(Status failure);
+  /// The same where nothing is lost yet: whoever returns it does so once.
+  void tell_once(Status failure);
 
   /// Collective: what was written is on stable storage as far as MPI_File_sync says. Returns deferred
   /// failures, and close returns them again: the file is not whole.

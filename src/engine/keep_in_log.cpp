@@ -253,10 +253,6 @@ Status KeepInLog::flush_independent() {
   return log_->drain_all(below_);
 }
 
-void KeepInLog::barrier_around_read() {
-  file_.deferred.update(flush());
-}
-
 Status KeepInLog::begin_direct_writes(bool collective) {
   return collective ? Status{} : flush_independent();
 }

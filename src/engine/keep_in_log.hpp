@@ -29,7 +29,6 @@ class KeepInLog final : public Keeper, public Holder {
   bool syncs_in_log() const override { return file_.settings.log_sync == LogSync::log; }
   bool flush_waits() const override { return true; }
   Status flush_independent() override;
-  void barrier_around_read() override;
   Status begin_direct_writes(bool collective) override;
   void handle_given_away() override { log_->switch_off(); }
   bool holds() const override { return holds_; }

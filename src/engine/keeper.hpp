@@ -54,7 +54,7 @@ class Keeper {
   }
   virtual Status flush_kept() { return {}; }
   /// Collective: CoreFile::barrier_around_read.
-  virtual void barrier_around_read();
+  virtual Status barrier_around_read();
 
   /// CoreFile::begin_direct_writes, where `collective` after flush().
   virtual Status begin_direct_writes(bool collective) = 0;
