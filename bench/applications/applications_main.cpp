@@ -1,8 +1,6 @@
 // forebay-applications: the calls that real programs make, under `forebay run` and without.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,19 +10,10 @@
 #include "benchmark_main.hpp"
 #include "compare_bytes.hpp"
 #include "file_values.hpp"
+#include "row_files.hpp"
 
 namespace forebay::bench {
 namespace {
-
-// A row's file, and those that it wrote beside it: FILE.1 and so on.
-std::vector<std::string> files_of(const std::string& path) {
-  std::vector<std::string> files = {path};
-  for (;;) {
-    const std::string next = fmt::format("{}.{}", path, files.size());
-    if (!std::filesystem::exists(next)) return files;
-    files.push_back(next);
-  }
-}
 
 class ApplicationsSubject final : public Subject {
  public:
@@ -60,23 +49,12 @@ class ApplicationsSubject final : public Subject {
   }
 
   FileComparison compare(const std::string& reference, const std::string& path) const override {
-    FileComparison all;
-    const std::vector<std::string> wanted = files_of(reference), got = files_of(path);
-    if (wanted.size() != got.size()) all.differs("the number of its files");
-    for (std::size_t i = 0; i < std::min(wanted.size(), got.size()); ++i) {
-      const FileComparison one = compare_bytes(wanted[i], got[i]);
-      all.differences += one.differences;
-      all.untouched += one.untouched;
-      if (all.first.empty()) all.first = one.first;
-    }
-    // The benchmark removes the one that it knows.
-    for (std::size_t i = 1; i < got.size(); ++i) std::filesystem::remove(got[i]);
-    return all;
+    return compare_row_files(reference, path, compare_bytes);
   }
 
   void check_reference(const std::string& path, std::int64_t bytes) const override {
     std::int64_t held = 0;
-    for (const std::string& file : files_of(path)) held += bytes_of_values(file);
+    for (const std::string& file : row_files(path)) held += bytes_of_values(file);
     if (held != bytes) throw std::runtime_error(fmt::format("holds {} bytes instead of {}", held, bytes));
   }
 

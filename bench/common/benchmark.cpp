@@ -89,7 +89,7 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   Command command =
       peer_command(peer,
                    {options_.launcher, options_.ranks, options_.forebay, options_.writer, options_.hints,
-                    timed && times_all(rows) ? "" : scratch_->file(tag + ".stats.json")},
+                    timed && times_all(rows) ? "" : scratch_->file(tag + ".stats.json"), options_.before},
                    *scratch_);
   const auto add = [&](const std::vector<std::string>& words) {
     command.words.insert(command.words.end(), words.begin(), words.end());
@@ -107,9 +107,14 @@ Command Benchmark::command_for(const Peer& peer, const std::vector<std::string>&
   return command;
 }
 
-BenchmarkResults Benchmark::run() {
+void Benchmark::write_reference() {
   launch(peers_.front(), 0);
   check_reference();
+  has_reference_ = true;
+}
+
+BenchmarkResults Benchmark::run() {
+  if (!has_reference_) write_reference();
   std::vector<Peer> turns(peers_.begin() + 1, peers_.end());
   for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
     for (const Peer& peer : turns) launch(peer, repetition);
@@ -227,11 +232,13 @@ void Benchmark::keep_sample(const Peer& peer, const nlohmann::json& said) {
       if (one.at("row") != row.name) continue;
       row.bytes = one.at("bytes");
       row.pieces = one.at("pieces");
+      const auto measured = one.value("measured", std::map<std::string, double>());
+      if (peer.kind == Kind::Reference) row.reference = measured;
       if (one.contains("plain_s") && row.is_first(peer)) row.plain.push_back(one.at("plain_s"));
       for (Cell& cell : row.cells) {
         if (cell.peer.name != peer.name) continue;
         cell.samples.push_back(
-            {one.at("create_s"), one.at("data_s"), one.at("close_s"), one.at("extra_memory")});
+            {one.at("create_s"), one.at("data_s"), one.at("close_s"), one.at("extra_memory"), measured});
         if (one.value("right", true)) continue;
         cell.differs = true;
         fmt::print(stderr, "DIFFERENT: {}, row {}: wrong values were read\n", peer.title, row.name);

@@ -19,7 +19,8 @@ struct BenchmarkOptions {
   Size size = Size::Normal;
   std::vector<std::string> rows, peers;  // by name; no peers: all, with Size::Quick the quick ones
   std::string directory, launcher, hints;
-  std::string forebay, writer;  // the programs
+  std::vector<std::string> before;  // words before the launcher's: a program that starts what follows
+  std::string forebay, writer;      // the programs
   bool keep = false;
   std::chrono::seconds limit{120};  // of one launch
 };
@@ -28,6 +29,10 @@ class Benchmark {
  public:
   // `subject` outlives it. Throws std::runtime_error where nothing can be run.
   Benchmark(const Subject& subject, BenchmarkOptions options);
+
+  // The first launch, of the reference, for whoever plans the others by what its rows measured
+  // (RowResult::reference); else run() makes it. Throws as run() does.
+  void write_reference();
 
   // Progress goes to stderr. Throws RunFailed and Interrupted; files that differ are a result.
   BenchmarkResults run();
@@ -58,6 +63,7 @@ class Benchmark {
   std::vector<Peer> peers_;
   std::unique_ptr<Scratch> scratch_;
   BenchmarkResults results_;
+  bool has_reference_ = false;
 };
 
 }  // namespace forebay::bench

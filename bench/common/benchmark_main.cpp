@@ -57,6 +57,17 @@ int show(const BenchmarkResults& results, const std::string& json, const std::st
 }  // namespace
 
 int benchmark_main(Subject& subject, int argc, char** argv) {
+  return benchmark_main(
+      subject, argc, argv,
+      [&](const BenchmarkOptions& options, const std::string& json, const std::string& plot) {
+        Benchmark benchmark(subject, options);
+        benchmark.run();
+        if (subject.reports_whole) report_whole(benchmark, subject);
+        return show(benchmark.results(), json, plot);
+      });
+}
+
+int benchmark_main(Subject& subject, int argc, char** argv, const BenchmarkWork& work) {
   BenchmarkOptions options;
   std::string json, plot;
   int limit = 300;
@@ -120,12 +131,7 @@ int benchmark_main(Subject& subject, int argc, char** argv) {
     if (app.count("--rows") == 0 && (row.quick || !quick)) options.rows.emplace_back(row.name);
   options.limit = std::chrono::seconds(limit);
 
-  return driver_main(subject.program, {json, plot}, [&] {
-    Benchmark benchmark(subject, options);
-    benchmark.run();
-    if (subject.reports_whole) report_whole(benchmark, subject);
-    return show(benchmark.results(), json, plot);
-  });
+  return driver_main(subject.program, {json, plot}, [&] { return work(options, json, plot); });
 }
 
 }  // namespace forebay::bench

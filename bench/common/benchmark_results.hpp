@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -14,8 +15,9 @@
 namespace forebay::bench {
 
 struct Sample {
-  double create = 0, data = 0, close = 0;  // seconds; data: from the first put to the end of close
-  std::int64_t extra_memory = 0;           // bytes, over all ranks
+  double create = 0, data = 0, close = 0;       // seconds; data: from the first put to the end of close
+  std::int64_t extra_memory = 0;                // bytes, over all ranks
+  std::map<std::string, double> measured = {};  // seconds that the row itself measured
 };
 
 // One row under one peer.
@@ -38,6 +40,8 @@ struct RowResult {
   std::vector<Cell> cells;
   std::vector<double> plain;  // seconds that the same bytes took, contiguous
   bool read_back = false;     // reads what the row before it wrote
+  std::map<std::string, double> reference =
+      {};  // seconds that the row itself measured in the reference's launch
 
   const Cell* fastest_stock() const;
   // Whether no other peer comes before this one.

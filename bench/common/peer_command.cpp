@@ -21,15 +21,18 @@ std::string romio_hints(const Peer& peer) {
 }  // namespace
 
 Command peer_command(const Peer& peer, const PeerLaunch& launch, const Scratch& scratch) {
-  Command command{launcher_words(launch.launcher, launch.ranks), peer.environment};
+  Command command{launch.before, peer.environment};
   const auto add = [&](const std::vector<std::string>& words) {
     command.words.insert(command.words.end(), words.begin(), words.end());
   };
+  add(launcher_words(launch.launcher, launch.ranks));
   if (peer.kind == Kind::Forebay) {
     add({launch.forebay, "run"});
     if (!launch.stats.empty()) add({"--stats", launch.stats});
     if (!peer.mode.empty()) add({"--mode", peer.mode});
-    if (!launch.hints.empty()) add({"--hints", launch.hints});
+    const std::string hints =
+        peer.run_hints + (peer.run_hints.empty() || launch.hints.empty() ? "" : ";") + launch.hints;
+    if (!hints.empty()) add({"--hints", hints});
   }
   add({launch.writer});
   add(peer.options);

@@ -13,9 +13,10 @@ namespace forebay::bench {
 struct PeerLaunch {
   std::string launcher;  // a command line, or empty: mpirun
   int ranks = 1;
-  std::string forebay, writer;  // the programs
-  std::string hints;            // more of them for runs under Forebay, k=v;k=v
-  std::string stats;            // where Forebay's report goes; "": nowhere
+  std::string forebay, writer;           // the programs
+  std::string hints;                     // more of them for runs under Forebay, k=v;k=v
+  std::string stats;                     // where Forebay's report goes; "": nowhere
+  std::vector<std::string> before = {};  // words before the launcher's
 };
 
 // The launcher, `forebay run` where the peer is Forebay's, the writer, and what of its options the peer

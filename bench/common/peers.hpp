@@ -21,6 +21,7 @@ struct Peer {
   std::vector<std::string> options = {};  // for the program that writes
   std::vector<std::string> rows = {};     // the rows it takes part in; all, where empty
   bool compared = true;                   // its files, that is; else it is a yardstick
+  std::string run_hints = {};  // for `forebay run`, k=v;k=v: one that it does not know ends the run
 
   bool takes_part(const std::string& row) const;
 };

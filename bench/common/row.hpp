@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +19,12 @@ namespace forebay::bench {
 struct Setting {
   int rank = 0, ranks = 1;
   Size size = Size::Normal;
+  // For rows that write in steps (records, frames): how many, where not as the size says; and what the
+  // program does before each of them, on all ranks.
+  int steps = 0;
+  std::function<void()> before_step = nullptr;
+
+  int steps_or(int usual) const { return steps > 0 ? steps : usual; }
 };
 
 // All its buffers are filled when it is made, so that nothing but calls to the library is timed. The calls
@@ -34,6 +42,9 @@ class Row {
   virtual void open(const std::string& path, MPI_Info info);
   virtual void read();
   virtual bool same() const;
+
+  // What the row has measured of itself: seconds by names of its own, the same on all ranks. After close.
+  virtual std::map<std::string, double> measured() const { return {}; }
 
   // What this rank writes, and in how many contiguous parts of the file.
   std::int64_t bytes() const { return bytes_; }

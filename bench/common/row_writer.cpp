@@ -115,6 +115,7 @@ nlohmann::json run_row(const Options& options, std::size_t i, const RowWriter& w
                          {"data_s", data},
                          {"close_s", largest(close, comm)},
                          {"extra_memory", sum(more, comm)}};
+  if (const auto measured = row->measured(); !measured.empty()) said["measured"] = measured;
   if (read) said["right"] = sum(row->same() ? 0 : 1, comm) == 0;
   if (read && !options.plain.empty()) {
     PlainReads plain(options.outs[i], comm);

@@ -8,7 +8,9 @@ namespace {
 class BtioRow final : public PnetcdfRow {
  public:
   explicit BtioRow(const Setting& setting)
-      : steps_(by_size(setting.size, 1, 3, 4, 8)), points_(by_size(setting.size, 8, 64, 96, 96)) {
+      : before_step_(setting.before_step),
+        steps_(setting.steps_or(by_size(setting.size, 1, 3, 4, 8))),
+        points_(by_size(setting.size, 8, 64, 96, 96)) {
     // The largest square; what is left of the ranks writes nothing and takes part.
     int p = 1;
     while ((p + 1) * (p + 1) <= setting.ranks) ++p;
@@ -38,6 +40,7 @@ class BtioRow final : public PnetcdfRow {
     const auto post_vara = way == Way::Put ? iput_vara : iget_vara;
     std::vector<int> requests;
     for (int step = 0; step < steps_; ++step) {
+      if (before_step_) before_step_();
       for (Box& cell : cells_) {
         cell.start[0] = step;
         post_vara(file, id_, cell, from, requests);
@@ -51,6 +54,7 @@ class BtioRow final : public PnetcdfRow {
   std::span<std::byte> memory() override { return std::as_writable_bytes(std::span(values_)); }
   void found(const std::vector<int>& ids) override { id_ = ids.at(0); }
 
+  std::function<void()> before_step_;
   int steps_;
   std::int64_t points_;
   std::vector<Box> cells_;

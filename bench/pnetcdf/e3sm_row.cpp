@@ -59,6 +59,7 @@ class E3smRow final : public PnetcdfRow {
     std::vector<int> requests, statuses;
     requests.reserve(variables);
     for (std::int64_t record = 0; record < history_.records; ++record) {
+      if (setting_.before_step) setting_.before_step();
       for (VarnLists& lists : lists_) lists.aim(record);
       for (int wait = 0; wait < waits_; ++wait) {
         const Range part = part_of(static_cast<std::int64_t>(variables), wait, waits_);
@@ -116,8 +117,8 @@ class E3smRow final : public PnetcdfRow {
 
 std::unique_ptr<Row> make_e3sm_row(const Setting& setting, const std::string& map, bool ocean, int waits) {
   std::vector<Decomposition> over = cut_e3sm(setting, map, ocean);
-  History history = make_history(over, ocean ? by_size<std::int64_t>(setting.size, 1, 4, 8, 16)
-                                             : by_size<std::int64_t>(setting.size, 1, 2, 2, 4));
+  History history = make_history(
+      over, setting.steps_or(ocean ? by_size(setting.size, 1, 4, 8, 16) : by_size(setting.size, 1, 2, 2, 4)));
   if (!ocean) thin_out(history, by_size(setting.size, 16, 8, 3, 1));
   return std::make_unique<E3smRow>(setting, std::move(over), std::move(history), waits);
 }
