@@ -161,9 +161,9 @@ class Hints {
   /** forebay_drain */
   Hints& drain(Drain when) { return word("forebay_drain", when, {"flush", "background"}); }
   /** forebay_sync */
-  Hints& sync(LogSync where) { return word("forebay_sync", where, {"file", "log"}); }
+  Hints& log_sync(LogSync where) { return word("forebay_sync", where, {"file", "log"}); }
   /** forebay_close */
-  Hints& close(LogClose when) { return word("forebay_close", when, {"file", "background"}); }
+  Hints& log_close(LogClose when) { return word("forebay_close", when, {"file", "background"}); }
   /** forebay_log_safety */
   Hints& log_safety(LogSafety of) { return word("forebay_log_safety", of, {"process", "node"}); }
   /** forebay_patience_seconds */
