@@ -47,8 +47,9 @@ void list(const std::string& name) {
   fmt::print("{}\n  of {}, on {}{}\n", name, log->identity().path, log->identity().host,
              log->is_used() ? ", in use" : "");
   for (const NodeLog::Entry& entry : log->entries())
-    fmt::print("  {:>8}  [{}, {})  {} bytes in {} piece{}{}\n", entry.number, entry.begin, entry.end, entry.bytes,
-               entry.extents, entry.extents == 1 ? "" : "s", entry.whole ? "" : "  cut off: would be left out");
+    fmt::print("  {:>8}  [{}, {})  {} bytes in {} piece{}{}\n", entry.number, entry.begin, entry.end,
+               entry.bytes, entry.extents, entry.extents == 1 ? "" : "s",
+               entry.whole ? "" : "  cut off: would be left out");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // The list of peers: stock, what PnetCDF has for checkpoints, and Forebay in each of its ways to keep bytes.
 #include "checkpoint_peers.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -17,10 +20,13 @@ Peer stock(const std::string& name, const std::string& title, const std::string&
   return peer;
 }
 
-Peer with_log(const std::string& name, const std::string& title, const std::string& hints) {
+// Where no log can be kept Forebay is strict, which its report tells.
+Peer with_log(const std::string& name, const std::string& title, std::vector<std::string> hints) {
   Peer peer = forebay_peer(name, "");
   peer.title = title;
-  peer.run_hints = hints;
+  peer.run_hints = fmt::format("{}", fmt::join(hints, ";"));
+  peer.reported = std::move(hints);
+  peer.reported.emplace_back("forebay_mode=commit");
   return peer;
 }
 
@@ -44,9 +50,9 @@ std::vector<Peer> checkpoint_peers(const std::string& romio, const std::string& 
   }
   peers.push_back(forebay_peer("forebay", "strict"));
   peers.push_back(forebay_peer("commit", "commit"));
-  peers.push_back(with_log("log", "Forebay, a log on the node", "forebay_log=" + log));
+  peers.push_back(with_log("log", "Forebay, a log on the node", {"forebay_log=" + log}));
   peers.push_back(with_log("background", "Forebay, a log on the node, drained in the background",
-                           "forebay_log=" + log + ";forebay_drain=background"));
+                           {"forebay_log=" + log, "forebay_drain=background"}));
   return peers;
 }
 

@@ -1,6 +1,8 @@
 // A field that is smoothed, again and again.
 #include "computation.hpp"
 
+#include <algorithm>
+
 #include "stopwatch.hpp"
 
 namespace forebay::bench {
@@ -25,8 +27,10 @@ void Computation::run(std::int64_t sweeps) {
 double Computation::seconds_of_a_sweep() {
   const Stopwatch timed(comm_);
   for (std::int64_t sweeps = 1;; sweeps *= 2) {
-    const double took = timed([&] { run(sweeps); });
-    if (took >= 0.05) return took / static_cast<double>(sweeps);
+    double took = timed([&] { run(sweeps); });
+    if (took < 0.05) continue;
+    for (int again = 0; again < 2; ++again) took = std::min(took, timed([&] { run(sweeps); }));
+    return took / static_cast<double>(sweeps);
   }
 }
 

@@ -16,7 +16,8 @@ class Computation {
 
   // So many sweeps over the memory; the ranks then agree, as on the length of a step. Collective.
   void run(std::int64_t sweeps);
-  // Seconds a sweep takes while all ranks make them, at least 50 ms of them being measured. Collective.
+  // Seconds a sweep takes while all ranks make them: of so many that they take 50 ms, the fastest of three
+  // times. Collective.
   double seconds_of_a_sweep();
 
  private:

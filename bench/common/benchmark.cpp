@@ -179,6 +179,10 @@ void Benchmark::check_reports(const Peer& peer, const std::vector<std::string>& 
     try {
       const nlohmann::json found =
           active_file(stats, file(row, subject_.reads ? "exact" : tag), subject_.driver_of(row));
+      for (const std::string& setting : peer.reported)
+        if ((";" + found.value("settings", "") + ";").find(";" + setting + ";") == std::string::npos)
+          throw std::runtime_error(fmt::format("Forebay did not keep to {} in row {}: its settings were {}",
+                                               setting, row, found.value("settings", "")));
       // In strict mode PnetCDF's independent puts are left to the stock driver, which the report says.
       const std::int64_t by_stock = found.at("stock").at(subject_.reads ? "get_bytes" : "put_bytes");
       // What a library reads of its own accord, as chunks into its cache, is no get.

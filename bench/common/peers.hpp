@@ -22,6 +22,8 @@ struct Peer {
   std::vector<std::string> rows = {};     // the rows it takes part in; all, where empty
   bool compared = true;                   // its files, that is; else it is a yardstick
   std::string run_hints = {};  // for `forebay run`, k=v;k=v: one that it does not know ends the run
+  // What the settings in Forebay's report have to be, as forebay_mode=commit: else it did something else.
+  std::vector<std::string> reported = {};
 
   bool takes_part(const std::string& row) const;
 };

@@ -50,7 +50,7 @@ class KeepInLog final : public Keeper, public Holder {
 
   std::unique_ptr<NodeLog> log_;
   std::unique_ptr<Storage> logged_;
-  Storage& below_;  // the file
+  Storage& below_;            // the file
   std::uint64_t served_ = 0;  // the keeper process's number of it; 0: it has not heard
   bool holds_ = false;
   bool watching_ = false;

@@ -67,7 +67,8 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
 }
 
 Status keep_in_log(FileContext& f, std::unique_ptr<Keeper>& keeper) {
-  if (f.nodes->topology().nodes > 1) return be_strict(f, "forebay_log is for files whose ranks are on one node");
+  if (f.nodes->topology().nodes > 1)
+    return be_strict(f, "forebay_log is for files whose ranks are on one node");
   Status status = KeepInLog::create(f, keeper);
   if (status.ok()) {
     f.settings.mode = Mode::commit;

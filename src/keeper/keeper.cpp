@@ -329,9 +329,9 @@ class Keeper {
         if (each.is_used()) return false;
         Status status = each.drain_all(*entry.second->storage);
         if (!status.ok()) {
-          failures.push_back({status.message() + "; it is in " + each.name() + ": forebay recover " +
-                                  each.identity().path,
-                              true});
+          failures.push_back(
+              {status.message() + "; it is in " + each.name() + ": forebay recover " + each.identity().path,
+               true});
           return false;
         }
         if (bytes > 0) written_[each.identity().path] += bytes;
@@ -413,8 +413,8 @@ class Keeper {
   void settle() {
     std::vector<Failure> failures = drain();
     for (const Failure& failure : failures)
-      std::fprintf(stderr, "forebay: all ranks have ended, and %s; trying again for %d s\n", failure.text.c_str(),
-                   kMostTries);
+      std::fprintf(stderr, "forebay: all ranks have ended, and %s; trying again for %d s\n",
+                   failure.text.c_str(), kMostTries);
     for (int i = 0; i < kMostTries && !failures.empty(); ++i) {
       std::this_thread::sleep_for(kBetweenTries);
       failures = drain();

@@ -42,9 +42,9 @@ struct NodeLog::Table {
   std::unique_ptr<std::byte[]> data;
   std::int64_t slot;
   std::span<const LogExtent> extents;
-  const std::byte* at;        // the next piece's bytes
+  const std::byte* at;  // the next piece's bytes
   std::size_t next = 0;
-  std::int64_t taken = 0;     // of the next piece
+  std::int64_t taken = 0;  // of the next piece
 
   bool empty() const { return next == extents.size(); }
   std::int64_t offset() const { return extents[next].offset + taken; }
@@ -84,7 +84,8 @@ Status NodeLog::drain_locked(Storage& file, std::int64_t most, bool& blocked) {
     const std::int64_t first = s.first.load(std::memory_order_relaxed);
     std::int64_t n = first, bytes = 0;
     for (const std::int64_t next = s.next.load(std::memory_order_acquire);
-         n < next && bytes < most && batch.parts.size() < kMostParts && batch.loaded_bytes < kMostLoaded; ++n) {
+         n < next && bytes < most && batch.parts.size() < kMostParts && batch.loaded_bytes < kMostLoaded;
+         ++n) {
       LogSlot& each = slot(n);
       SlotState state = each.state.load(std::memory_order_acquire);
       if (state == SlotState::reserved) {
@@ -120,10 +121,12 @@ Status NodeLog::drain_locked(Storage& file, std::int64_t most, bool& blocked) {
 
 Status NodeLog::take(const LogSlot& slot, Batch& batch) {
   const std::int64_t unit = unit_of(page_->identity.stripe_bytes);
-  const auto list = [&](std::int64_t offset, std::int64_t length, std::int64_t position, const std::byte* at) {
+  const auto list = [&](std::int64_t offset, std::int64_t length, std::int64_t position,
+                        const std::byte* at) {
     for (std::int64_t done = 0; done < length;) {
       const std::int64_t part = std::min(length - done, unit - (offset + done) % unit);
-      batch.parts.push_back({offset + done, part, slot.number, position + done, at != nullptr ? at + done : nullptr});
+      batch.parts.push_back(
+          {offset + done, part, slot.number, position + done, at != nullptr ? at + done : nullptr});
       done += part;
     }
   };
@@ -135,7 +138,8 @@ Status NodeLog::take(const LogSlot& slot, Batch& batch) {
   std::unique_ptr<std::byte[]> data(new std::byte[static_cast<std::size_t>(slot.data)]);
   if (Status status = read_ring(slot.position, data.get(), slot.data); !status.ok()) return status;
   batch.loaded_bytes += slot.data;
-  const std::span extents(reinterpret_cast<const LogExtent*>(data.get()), static_cast<std::size_t>(slot.extents));
+  const std::span extents(reinterpret_cast<const LogExtent*>(data.get()),
+                          static_cast<std::size_t>(slot.extents));
   const std::byte* const bytes = data.get() + extents.size_bytes();
   const bool ascends = std::ranges::adjacent_find(extents, [](const LogExtent& a, const LogExtent& b) {
                          return b.offset < a.offset + a.length;

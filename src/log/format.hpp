@@ -1,5 +1,5 @@
-// A node's log of one file as it lies on the disk: a page that says what it is, slots of fixed size, and a ring
-// of bytes. What a crash leaves of it is read by the next program, so nothing here depends on a process.
+// A node's log of one file as it lies on the disk: a page that says what it is, slots of fixed size, and a
+// ring of bytes. What a crash leaves of it is read by the next program, so nothing here depends on a process.
 #pragma once
 
 #include <atomic>
@@ -56,11 +56,11 @@ struct LogSlot {
   std::atomic<SlotState> state;
   std::int32_t rank;  ///< of the node, whose append it is
   std::int64_t number;
-  std::int64_t position;   ///< of its data
-  std::int64_t data;       ///< bytes in the ring
-  std::int64_t begin, end; ///< hull of its extents in the file
-  std::int64_t extents;    ///< 1: the hull is the extent
-  std::int64_t bytes;      ///< of the file
+  std::int64_t position;    ///< of its data
+  std::int64_t data;        ///< bytes in the ring
+  std::int64_t begin, end;  ///< hull of its extents in the file
+  std::int64_t extents;     ///< 1: the hull is the extent
+  std::int64_t bytes;       ///< of the file
   std::uint64_t data_checksum;
   std::uint64_t checksum;  ///< of the numbers above but the state
 

@@ -14,11 +14,13 @@
 namespace forebay {
 namespace {
 
-constexpr const char* kFirstLine = "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
+constexpr const char* kFirstLine =
+    "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
 constexpr const char* kLog = "log ";
 
 Status in_use(const std::string& log) {
-  return {Code::access, "the log " + log + " is in use: the program that writes it, or another, is still at it"};
+  return {Code::access,
+          "the log " + log + " is in use: the program that writes it, or another, is still at it"};
 }
 
 }  // namespace
@@ -72,7 +74,8 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   if (!helps && !dry && !log->be_drainer()) return in_use(name);
   const std::string path = log->identity().path;
   const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
-  if (file.number() < 0) return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+  if (file.number() < 0)
+    return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
   FileId id;
   if (!id_of(file.number(), id) || id.inode != log->identity().inode)
     return {Code::unsupported, "the log " + name + " is of another file that was called " + path +

@@ -1,5 +1,5 @@
-// What says that a file is not complete, since a log has some of it: a small text beside it, which lives as long
-// as the log does.
+// What says that a file is not complete, since a log has some of it: a small text beside it, which lives as
+// long as the log does.
 #pragma once
 
 #include <memory>

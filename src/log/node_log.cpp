@@ -90,7 +90,8 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   identity.generation = wish.generation;
   identity.slots = kSlots;
   const auto free = static_cast<std::int64_t>(room.f_bavail) * static_cast<std::int64_t>(room.f_frsize);
-  identity.capacity = std::max(wish.capacity > 0 ? wish.capacity : free / 2, kLeastCapacity) / kLogPage * kLogPage;
+  identity.capacity =
+      std::max(wish.capacity > 0 ? wish.capacity : free / 2, kLeastCapacity) / kLogPage * kLogPage;
   identity.stripe_bytes = wish.stripe_bytes;
   identity.node = wish.node;
   identity.fills = wish.fills_holes ? 1 : 0;
@@ -224,7 +225,8 @@ bool NodeLog::reserve(std::int64_t data, std::int64_t& number) {
   } else if (at % capacity + data > capacity) {
     at += capacity - at % capacity;
   }
-  if (number - first < page_->identity.slots && at + data - s.head.load(std::memory_order_acquire) <= capacity) {
+  if (number - first < page_->identity.slots &&
+      at + data - s.head.load(std::memory_order_acquire) <= capacity) {
     LogSlot& slot = this->slot(number);
     slot.state.store(SlotState::reserved, std::memory_order_relaxed);
     slot.rank = rank_;
@@ -268,7 +270,8 @@ Status NodeLog::gather(std::span<const Piece> pieces, Storage& below) {
     if (piece.length < std::min(kLarge, most)) {
       const auto extents = static_cast<std::int64_t>(extents_.size() + 1);
       const auto held = static_cast<std::int64_t>(bytes_.size());
-      if (held + piece.length + extents * static_cast<std::int64_t>(sizeof(LogExtent)) > std::min(kGathered, most))
+      if (held + piece.length + extents * static_cast<std::int64_t>(sizeof(LogExtent)) >
+          std::min(kGathered, most))
         status = put_gathered(below);
       if (!extents_.empty() && extents_.back().offset + extents_.back().length == piece.offset)
         extents_.back().length += piece.length;
@@ -406,7 +409,8 @@ bool NodeLog::overlay(Mark since, std::int64_t offset, std::byte* data, std::int
   std::vector<LogExtent> table;
   for (std::int64_t n = since.slot; n < next && status.ok(); ++n) {
     const LogSlot& slot = this->slot(n);
-    if (slot.state.load(std::memory_order_acquire) != SlotState::whole || slot.end <= offset || slot.begin >= end)
+    if (slot.state.load(std::memory_order_acquire) != SlotState::whole || slot.end <= offset ||
+        slot.begin >= end)
       continue;
     try {
       table.assign(static_cast<std::size_t>(slot.extents), {slot.begin, slot.end - slot.begin});
@@ -421,8 +425,10 @@ bool NodeLog::overlay(Mark since, std::int64_t offset, std::byte* data, std::int
       at += bytes;
     }
     for (const LogExtent& extent : table) {
-      const std::int64_t from = std::max(offset, extent.offset), to = std::min(end, extent.offset + extent.length);
-      if (from < to && status.ok()) status = read_ring(at + from - extent.offset, data + (from - offset), to - from);
+      const std::int64_t from = std::max(offset, extent.offset),
+                         to = std::min(end, extent.offset + extent.length);
+      if (from < to && status.ok())
+        status = read_ring(at + from - extent.offset, data + (from - offset), to - from);
       at += extent.length;
     }
   }
@@ -446,7 +452,8 @@ std::int64_t NodeLog::end() const {
 // ---- of a log that nobody uses ----
 
 bool NodeLog::is_whole(const LogSlot& slot) {
-  if (slot.state.load(std::memory_order_acquire) != SlotState::whole || slot.checksum != slot.right_checksum())
+  if (slot.state.load(std::memory_order_acquire) != SlotState::whole ||
+      slot.checksum != slot.right_checksum())
     return false;
   XXH3_state_t sum;
   XXH3_INITSTATE(&sum);

@@ -33,8 +33,8 @@ class NodeLog {
     std::int64_t generation = 0;
     int node = 0, nodes = 1;
     std::int64_t stripe_bytes = 0;
-    bool fills_holes = false;  ///< what no rank puts may be read and written again
-    std::int64_t mark = 0;     ///< of the open file: OpenMark
+    bool fills_holes = false;   ///< what no rank puts may be read and written again
+    std::int64_t mark = 0;      ///< of the open file: OpenMark
     std::int64_t capacity = 0;  ///< 0: half of what is free there
   };
   /// By one rank of the node. Its name ends with ".log".
@@ -70,8 +70,8 @@ class NodeLog {
   /// False: so much has been drained meanwhile that they have to be read again.
   bool overlay(Mark since, std::int64_t offset, std::byte* data, std::int64_t length, Status& status);
 
-  /// Writes the oldest appends into the file, about `most` bytes of them, stripe by stripe. `blocked`: the next
-  /// one is being appended. A failure leaves all of them in the log.
+  /// Writes the oldest appends into the file, about `most` bytes of them, stripe by stripe. `blocked`: the
+  /// next one is being appended. A failure leaves all of them in the log.
   Status drain(Storage& file, std::int64_t most, bool& blocked);
   /// All that was appended before this.
   Status drain_all(Storage& file);
@@ -109,14 +109,16 @@ class NodeLog {
   std::vector<Entry> entries();
 
  private:
-  NodeLog(Descriptor file, std::string name, int rank) : file_(std::move(file)), name_(std::move(name)), rank_(rank) {}
+  NodeLog(Descriptor file, std::string name, int rank)
+      : file_(std::move(file)), name_(std::move(name)), rank_(rank) {}
   Status map();
   LogSlot& slot(std::int64_t number) const { return slots_[number % page_->identity.slots]; }
   std::int64_t in_file(std::int64_t position) const { return ring_ + position % page_->identity.capacity; }
   bool reserve(std::int64_t data, std::int64_t& number);
   Status make_room(Storage& below);
   Status put(std::span<const LogExtent> extents, std::span<const Piece> parts, Storage& below);
-  bool fill(std::int64_t number, std::span<const LogExtent> extents, const std::byte* data, std::int64_t bytes) noexcept;
+  bool fill(std::int64_t number, std::span<const LogExtent> extents, const std::byte* data,
+            std::int64_t bytes) noexcept;
   Status write_past(std::span<const Piece> pieces, Storage& below);
   bool lives(int rank) const;
   bool lock_byte(off_t byte) const noexcept;

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/robust_lock.hpp"
 #include "request/run.hpp"
 #include "segments/journal.hpp"
 #include "segments/level1.hpp"
-#include "base/robust_lock.hpp"
 
 namespace forebay {
 

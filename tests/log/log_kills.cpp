@@ -40,7 +40,8 @@ TEST(Kills, lose_nothing_that_was_appended) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     LoggedFile logged(1 << 20);
-    void* const at = ::mmap(nullptr, sizeof(Promised), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const at =
+        ::mmap(nullptr, sizeof(Promised), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(at, MAP_FAILED);
     auto& promised = *new (at) Promised{};
     std::vector<pid_t> ranks;
@@ -69,11 +70,13 @@ TEST(Kills, lose_nothing_that_was_appended) {
         const std::byte* const found = file.data() + (b * kRanks + r) * kBlock;
         // The next append may have been whole when its rank was killed.
         const bool next = *found != static_cast<std::byte>(round);
-        for (std::int64_t i = 0; i < kBlock; ++i) ASSERT_EQ(found[i], *found) << "rank " << r << ", block " << b;
+        for (std::int64_t i = 0; i < kBlock; ++i)
+          ASSERT_EQ(found[i], *found) << "rank " << r << ", block " << b;
         if (next) {
           int last = 0;
           for (const auto& each : promised.round[r]) last = std::max(last, each.load());
-          ASSERT_EQ(*found, static_cast<std::byte>(last + 1)) << "rank " << r << ", block " << b << ", put " << round;
+          ASSERT_EQ(*found, static_cast<std::byte>(last + 1))
+              << "rank " << r << ", block " << b << ", put " << round;
         }
       }
     }

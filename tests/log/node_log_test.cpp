@@ -38,7 +38,8 @@ TEST(NodeLog, is_as_the_file) {
     for (int step = 0; step < 300; ++step) {
       const auto rank = static_cast<std::size_t>(dice.below(3));
       if (dice.one_in(4)) {
-        const std::int64_t begin = dice.below(kFile), length = dice.between(0, std::min<std::int64_t>(kFile - begin, 70000));
+        const std::int64_t begin = dice.below(kFile),
+                           length = dice.between(0, std::min<std::int64_t>(kFile - begin, 70000));
         std::vector<std::byte> got(static_cast<std::size_t>(length));
         ASSERT_TRUE(ranks[rank]->read(begin, got.data(), length).ok());
         ASSERT_EQ(std::memcmp(got.data(), right.data() + begin, got.size()), 0) << "step " << step;
@@ -103,7 +104,8 @@ TEST(NodeLog, takes_all_ranks_at_once) {
   const std::vector<std::byte> file = logged.content(share * ranks);
   for (std::int64_t b = 0; b < share * ranks / block; ++b) {
     const std::int64_t last = 2 * (share / block) + b / ranks;
-    ASSERT_EQ(file[static_cast<std::size_t>(b * block)], static_cast<std::byte>(last + b % ranks)) << "block " << b;
+    ASSERT_EQ(file[static_cast<std::size_t>(b * block)], static_cast<std::byte>(last + b % ranks))
+        << "block " << b;
   }
 }
 
@@ -127,7 +129,8 @@ TEST(NodeLog, stays_within_its_bound) {
 TEST(NodeLog, that_cannot_be_drained_keeps_all) {
   LoggedFile logged;
   const auto log = logged.rank(0);
-  const auto failing = make_failing_storage(make_posix_storage(logged.file.number(), logged.path), logged.path, 0);
+  const auto failing =
+      make_failing_storage(make_posix_storage(logged.file.number(), logged.path), logged.path, 0);
   const std::vector<std::byte> data(5'000, std::byte{7});
   const Piece piece{100, data.data(), 5'000};
   ASSERT_TRUE(log->append({&piece, 1}, *failing).ok());
@@ -202,7 +205,9 @@ TEST(Recovery, refuses_what_is_not_its_own) {
   // Another file of that name.
   const std::string moved = logged.path + ".old";
   std::filesystem::rename(logged.path, moved);
-  { const Descriptor fresh(::open(logged.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)); }
+  {
+    const Descriptor fresh(::open(logged.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  }
   Recovered recovered;
   Status status = recover(logged.log_name, false, recovered);
   EXPECT_EQ(status.code(), Code::unsupported) << status.message();
