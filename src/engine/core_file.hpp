@@ -109,6 +109,10 @@ class CoreFile {
   void end_direct_writes();
   /// This rank has written by another library, which needs none of that: the next flush shows this, too.
   void note_direct_writes();
+  /// The same, and other nodes can see it on return.
+  Status show_direct_writes();
+  /// Before reads through handle(): what is kept goes to the file, and this rank sees what others have shown.
+  Status begin_direct_reads(bool collective);
   /// Somebody else may write through handle() whenever he likes.
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
