@@ -1,5 +1,5 @@
-// A file system that shows processes different views of a file, as FUSE clients show their nodes: preloaded into
-// programs whose ranks are nodes of their own (forebay_ranks_per_node=1), for files below one folder:
+// A file system that shows processes different views of a file, as FUSE clients show their nodes: preloaded
+// into programs whose ranks are nodes of their own (forebay_ranks_per_node=1), for files below one folder:
 //
 //   LOOSE_VIEWS          the folder, as an absolute path without links; without it nothing is changed
 //   LOOSE_VIEWS_KEEPS    1: reads go on to see old bytes until the process allocates some (fallocate), as
@@ -171,9 +171,9 @@ ssize_t pread(int fd, void* bytes, size_t length, off_t at) {
   struct file* const file = file_of(fd);
   if (file != NULL) {
     look(fd, file);
-    n = at >= file->viewed                   ? 0
+    n = at >= file->viewed                  ? 0
         : (off_t)length < file->viewed - at ? (ssize_t)length
-                                             : (ssize_t)(file->viewed - at);
+                                            : (ssize_t)(file->viewed - at);
     memcpy(bytes, file->view + at, (size_t)n);
   }
   pthread_mutex_unlock(&changing);
