@@ -263,7 +263,8 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   wait_command->footer(
-      "Exit status: 0 where all are complete, 1 where nobody completes one (see forebay recover), or the time "
+      "Exit status: 0 where all are complete, 1 where nobody completes one (see forebay recover), or the "
+      "time "
       "is over.");
 
   HintsOptions hints_options;

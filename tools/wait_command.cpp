@@ -48,11 +48,13 @@ int wait_for_files(const WaitOptions& options) {
     for (File now = look_at(file, log); now != File::complete; now = look_at(file, log)) {
       left = now == File::left ? left + 1 : 0;
       if (left > looks) {
-        fmt::print(stderr, "forebay wait: nobody completes {}, of which {} has a part; type: forebay recover {}\n", file,
-                   log, file);
+        fmt::print(stderr,
+                   "forebay wait: nobody completes {}, of which {} has a part; type: forebay recover {}\n",
+                   file, log, file);
         return 1;
       }
-      if (options.seconds > 0 && std::chrono::steady_clock::now() - begun > std::chrono::seconds(options.seconds)) {
+      if (options.seconds > 0 &&
+          std::chrono::steady_clock::now() - begun > std::chrono::seconds(options.seconds)) {
         fmt::print(stderr, "forebay wait: {} is not complete after {} s\n", file, options.seconds);
         return 1;
       }

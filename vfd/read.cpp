@@ -110,7 +110,7 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   auto* memory = const_cast<std::byte*>(request.memory());
   const bool collective = f.collective();
   if (f.atomic()) {
-    status.update(collective ? f.core->flush() : f.core->flush_independent());
+    status.update(f.core->begin_direct_reads(collective));
     status.update(read_atomic(f, gets, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
     status = read_on_root(f, gets, memory, std::move(status));
@@ -147,7 +147,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
         ++f.core->counters().stock_gets;
         f.core->counters().stock_get_bytes += bytes;
       }
-      if (Status status = f.core->flush(); !status.ok()) return status;
+      if (Status status = f.core->begin_direct_reads(true); !status.ok()) return status;
       if (Status status = need_handle(f, true); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
@@ -161,7 +161,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
     }
     Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
-    if (Status status = f.core->flush_independent(); !status.ok()) return status;
+    if (Status status = f.core->begin_direct_reads(false); !status.ok()) return status;
     return read_atomic(f, request.gets(), static_cast<std::byte*>(buffer), false);
   });
 }

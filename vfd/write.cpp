@@ -64,6 +64,7 @@ Status write_request(DriverFile& f, Request& request, Status status, When when,
     status.update(f.core->begin_direct_writes(collective));
     status.update(write_atomic(f, puts, request.memory(), collective));
     f.core->end_direct_writes();
+    status.update(f.core->show_direct_writes());  // any rank may read it now
     if (collective && !agree_max.empty())
       MPI_Allreduce(MPI_IN_PLACE, agree_max.data(), static_cast<int>(agree_max.size()), MPI_INT64_T, MPI_MAX,
                     f.comm);
@@ -106,6 +107,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       Status status = f.core->begin_direct_writes(true);  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       f.core->end_direct_writes();
+      status.update(f.core->show_direct_writes());
       return agree_outcome(f.core->comm(), status);
     }
     f.eof = HADDR_UNDEF;

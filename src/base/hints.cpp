@@ -40,8 +40,8 @@ struct NodesField {
 using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                            Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
                            KeeperUse Settings::*, Drain Settings::*, LogSync Settings::*,
-                           LogClose Settings::*, LogSafety Settings::*, BytesField, CountField, TimeField, StripesField, NodesField,
-                           std::string Settings::*>;
+                           LogClose Settings::*, LogSafety Settings::*, BytesField, CountField, TimeField,
+                           StripesField, NodesField, std::string Settings::*>;
 
 struct Entry {
   HintSpec spec;
@@ -88,8 +88,7 @@ constexpr Word<Drain> words<Drain>[] = {{"flush", Drain::flush}, {"background", 
 template <>
 constexpr Word<LogSync> words<LogSync>[] = {{"file", LogSync::file}, {"log", LogSync::log}};
 template <>
-constexpr Word<LogClose> words<LogClose>[] = {{"file", LogClose::file},
-                                              {"background", LogClose::background}};
+constexpr Word<LogClose> words<LogClose>[] = {{"file", LogClose::file}, {"background", LogClose::background}};
 template <>
 constexpr Word<LogSafety> words<LogSafety>[] = {{"process", LogSafety::process}, {"node", LogSafety::node}};
 template <>

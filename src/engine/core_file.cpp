@@ -218,6 +218,17 @@ void CoreFile::note_direct_writes() {
   file_->file.note_direct_writes();
 }
 
+Status CoreFile::show_direct_writes() {
+  file_->file.note_direct_writes();
+  return file_->file.show();
+}
+
+Status CoreFile::begin_direct_reads(bool collective) {
+  Status status = collective ? flush() : flush_independent();
+  file_->file.look_now();
+  return status;
+}
+
 void CoreFile::show_to_all(const char* name) {
   file_->file.note_direct_writes();
   if (file_->file.views_differ()) barrier(name);

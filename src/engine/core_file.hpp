@@ -38,8 +38,8 @@ enum class Seen { since_met, by_any };
 /// with this process.
 enum class Level1Use { own, shared, none };
 
-/// Why what is kept goes to the file: it has to be there; the program asks for it, and forebay_sync says how far
-/// that reaches; the file is closed, and forebay_close does; or its size is compared.
+/// Why what is kept goes to the file: it has to be there; the program asks for it, and forebay_sync says how
+/// far that reaches; the file is closed, and forebay_close does; or its size is compared.
 enum class FlushFor { file, sync, close, size };
 
 class CoreFile;
@@ -115,6 +115,10 @@ class CoreFile {
   void end_direct_writes();
   /// This rank has written by another library, which needs none of that: the next flush shows this, too.
   void note_direct_writes();
+  /// The same, and other nodes can see it on return.
+  Status show_direct_writes();
+  /// Before reads through handle(): what is kept goes to the file, and this rank sees what others have shown.
+  Status begin_direct_reads(bool collective);
   /// Somebody else may write through handle() whenever he likes.
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which

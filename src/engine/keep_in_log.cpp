@@ -109,13 +109,15 @@ void KeepInLog::tell_keeper() {
   const Topology& t = f.nodes->topology();
   if (t.node_comm->shares_heap() || f.file.descriptor() < 0) return;
   const bool background = f.settings.drain == Drain::background;
-  const KeeperUse use = background && f.settings.keeper == KeeperUse::automatic ? KeeperUse::start : f.settings.keeper;
+  const KeeperUse use =
+      background && f.settings.keeper == KeeperUse::automatic ? KeeperUse::start : f.settings.keeper;
   const bool first = t.local_rank == 0;
   if (first && connect_keeper(use, true) != 0)
     served_ = serve_log(f.file.descriptor(), log_->name(), background);
   // Whoever finds the log later has to see that somebody is at it.
   bool heard = false;
-  for (int i = 0; i < kMostLooks && first && served_ != 0 && !(heard = log_->has_drainer()); ++i) sleep_for(kLook);
+  for (int i = 0; i < kMostLooks && first && served_ != 0 && !(heard = log_->has_drainer()); ++i)
+    sleep_for(kLook);
   if (!heard) served_ = 0;
   t.node_comm->broadcast(&served_, sizeof served_, 0);
   if (served_ != 0 && connect_keeper(use, false) != 0) log_->when_needed([] { wake_keeper(); });
@@ -146,8 +148,9 @@ std::shared_ptr<SegmentMemory> KeepInLog::close() {
   if (log_->empty())
     remove_log(*log_);
   else
-    warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path + " are not in it, but in " +
-              log_->name() + ". Once it can be written, type: forebay recover " + file_.options.path);
+    warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path +
+              " are not in it, but in " + log_->name() + ". Once it can be written, type: forebay recover " +
+              file_.options.path);
   return nullptr;
 }
 

@@ -236,7 +236,8 @@ class Keeper {
     }
     if (m.what == KeeperMessage::What::log) {
       auto log = std::make_unique<Log>();
-      if (descriptor.number() < 0 || !NodeLog::attach(m.path, -1, log->log).ok() || !log->log->be_drainer()) return;
+      if (descriptor.number() < 0 || !NodeLog::attach(m.path, -1, log->log).ok() || !log->log->be_drainer())
+        return;
       log->descriptor = std::move(descriptor);
       log->storage = make_posix_storage(log->descriptor.number(), log->log->identity().path);
       log->always = m.count != 0;
@@ -325,7 +326,8 @@ class Keeper {
         const std::int64_t bytes = each.pending();
         // A process that ends closes its socket before its other descriptors.
         constexpr auto between = std::chrono::milliseconds(10);
-        for (int i = 0; i < kMostLooks && ranks_.empty() && each.is_used(); ++i) std::this_thread::sleep_for(between);
+        for (int i = 0; i < kMostLooks && ranks_.empty() && each.is_used(); ++i)
+          std::this_thread::sleep_for(between);
         if (each.is_used()) return false;
         Status status = each.drain_all(*entry.second->storage);
         if (!status.ok()) {

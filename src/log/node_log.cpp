@@ -134,7 +134,8 @@ Status NodeLog::attach(const std::string& name, int rank, std::unique_ptr<NodeLo
 Status NodeLog::attach(Descriptor file, std::string name, int rank, std::unique_ptr<NodeLog>& out) {
   std::unique_ptr<NodeLog> log(new NodeLog(std::move(file), std::move(name), rank));
   if (Status status = log->map(); !status.ok()) return status;
-  if (rank >= 0 && !log->lock_byte(kLives + rank)) return from_errno(errno, "cannot lock the log " + log->name_);
+  if (rank >= 0 && !log->lock_byte(kLives + rank))
+    return from_errno(errno, "cannot lock the log " + log->name_);
   out = std::move(log);
   return {};
 }
