@@ -40,6 +40,7 @@ man_pages = [
     ("man/forebay", "forebay", "run HDF5 and PnetCDF programs with their small writes merged", [], 1),
     ("man/forebay-try", "forebay-try", "compare a program with and without Forebay", [], 1),
     ("man/forebay-plan", "forebay-plan", "tell what a collective write would do on a machine", [], 1),
+    ("man/forebay-recover", "forebay-recover", "complete files by the logs that programs left", [], 1),
     ("man/forebay-report", "forebay-report", "print or draw what Forebay did", [], 1),
     ("hints", "forebay-hints", "hints and environment variables of Forebay", [], 7),
 ]

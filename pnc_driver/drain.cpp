@@ -7,8 +7,8 @@
 namespace forebay::pnc {
 namespace {
 
-int flush(OpenFile& file) {
-  if (int err = report(file.core->flush(), "cannot write what was put before")) return err;
+int flush(OpenFile& file, FlushFor why = FlushFor::file) {
+  if (int err = report(file.core->flush_for(why), "cannot write what was put before")) return err;
   return file.records.catch_up(file);
 }
 
@@ -29,11 +29,11 @@ int drain_for(OpenFile& file, int how) {
   return (how & mode::collective) != 0 ? drain_collective(file) : drain_independent(file);
 }
 
-int drain_in_any_mode(OpenFile& file) {
+int drain_in_any_mode(OpenFile& file, FlushFor why) {
   if (!file.active() || !file.core->commits() || file.in_define) return NC_NOERR;
-  if (!file.independent) return drain_collective(file);
+  if (!file.independent) return file.core->holds() ? flush(file, why) : NC_NOERR;
   // Together: what the ranks put by themselves becomes few large writes.
-  const int err = flush(file);
+  const int err = flush(file, why);
   const int alone = file.records.catch_up_independent_on_all(file);
   return err != NC_NOERR ? err : alone;
 }

@@ -2,6 +2,8 @@
 // is free.
 #pragma once
 
+#include "engine/core_file.hpp"
+
 namespace forebay::pnc {
 
 struct OpenFile;
@@ -17,6 +19,6 @@ int drain_independent(OpenFile& file);
 int drain_for(OpenFile& file, int how);
 
 /// Before a call that is collective in both data modes, for what was put in the mode that the file is in.
-int drain_in_any_mode(OpenFile& file);
+int drain_in_any_mode(OpenFile& file, FlushFor why = FlushFor::file);
 
 }  // namespace forebay::pnc

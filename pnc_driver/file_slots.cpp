@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agree.hpp"
 #include "drain.hpp"
 #include "errors.hpp"
 #include "large_fill.hpp"
@@ -16,7 +17,10 @@ int end_definition(OpenFile& file, Enddef&& stock_enddef) {
   LargeFill fill(file);
   if (file.active()) file.core->barrier("enddef");
   int err = fill.prepare();
-  const int ended = stock_enddef();
+  int ended = stock_enddef();
+  // Rank 0 alone writes the header.
+  if (file.active()) ended = spread_error(file, ended);
+  if (file.active()) file.core->show_to_all("enddef");  // it moves data, and fills
   if (ended == NC_NOERR) {
     file.in_define = false;
     file.independent = false;
@@ -24,6 +28,15 @@ int end_definition(OpenFile& file, Enddef&& stock_enddef) {
     if (err == NC_NOERR) err = refreshed;
   }
   return fill.finish(ended != NC_NOERR ? ended : err);
+}
+
+// PnetCDF's own sync lets each rank sync the file, and where one cannot, the others wait for it without an
+// end. Where the core writes to the same file by itself its sync is of the header, too: a header that PnetCDF
+// has written lies in this machine's, or a coherent file system's, pages.
+int sync_stock(OpenFile& file) {
+  const bool apart = file.core->settings().storage == StorageKind::posix;
+  return spread_error(file,
+                      apart ? file.stock.sync_numrecs(file.stock_file) : file.stock.sync(file.stock_file));
 }
 
 // The header's count may have been written by PnetCDF's own driver: see RecordCount::restore.
@@ -40,6 +53,7 @@ int end_large_definition(OpenFile& file) {
   int err = fill.prepare();
   if (!fill.taken_over()) return err;
   const int ended = file.stock.enddef(file.stock_file);
+  file.core->show_to_all("enddef");
   if (ended == NC_NOERR) file.in_define = false;
   if (err == NC_NOERR) err = ended != NC_NOERR ? ended : file.variables.refresh();
   return fill.finish(err);
@@ -47,13 +61,12 @@ int end_large_definition(OpenFile& file) {
 
 int leave_independent_mode(OpenFile& file) {
   // PnetCDF's own driver spreads the count of records that it knows.
-  const int drained = drain_in_any_mode(file);
-  if (drained == NC_NOERR && file.active() && file.independent && !file.in_define)
-    file.core->end_independent();
+  // Where that fails, which all ranks know, PnetCDF leaves the file in this mode.
+  if (int err = drain_in_any_mode(file)) return err;
+  if (file.active() && file.independent && !file.in_define) file.core->end_independent();
   int err = file.stock.end_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = false;
-  if (file.active()) err = keep_count(file, err);
-  return err != NC_NOERR ? err : drained;
+  return file.active() ? keep_count(file, err) : err;
 }
 
 int enddef(void* object) {
@@ -101,8 +114,8 @@ int sync(void* object) {
   if (!file.active() || file.in_define || !file.writable) return file.stock.sync(file.stock_file);
   return guarded([&] {
     file.core->barrier("sync");
-    const int drained = drain_in_any_mode(file);
-    int err = keep_count(file, file.stock.sync(file.stock_file));
+    const int drained = drain_in_any_mode(file, FlushFor::sync);
+    int err = keep_count(file, sync_stock(file));
     if (err == NC_NOERR) err = drained;
     const int core_err = report(file.core->sync(), "cannot sync the file");
     return err != NC_NOERR ? err : core_err;
@@ -125,10 +138,12 @@ int begin_indep_data(void* object) {
     const int err = drain_collective(file);
     return err != NC_NOERR || file.independent ? err : file.records.settle(file);
   });
+  // Which all ranks know. PnetCDF leaves the file in the mode that it was in.
+  if (drained != NC_NOERR) return drained;
   const int err = file.stock.begin_indep_data(file.stock_file);
   if (err == NC_NOERR) file.independent = true;
   if (err == NC_NOERR && file.active() && file.core->commits()) file.core->begin_independent();
-  return err != NC_NOERR ? err : drained;
+  return err;
 }
 
 int end_indep_data(void* object) {

@@ -187,7 +187,10 @@ int fill_var_rec(void* object, int id, MPI_Offset record) {
                            &no_fill, nullptr) == NC_NOERR &&
         no_fill == 0;
     if (!large) {
+      const bool collective = file.active() && !file.in_define && !file.independent;
+      if (collective) file.core->show_to_all("filling of a record");
       int err = file.stock.fill_var_rec(file.stock_file, id, record);
+      if (collective) file.core->show_to_all("filling of a record");
       if (file.active() && !file.in_define) {
         const int again = file.records.restore(file);
         if (err == NC_NOERR) err = again;

@@ -179,7 +179,7 @@ int finish(OpenFile* object, int (*DriverTable::*how)(void*), bool pending_count
   if (file->active() && file->in_define && pending_counts) {
     if (const int ended = end_large_definition(*file); err == NC_NOERR) err = ended;
   }
-  if (const int drained = drain_in_any_mode(*file); err == NC_NOERR) err = drained;
+  if (const int drained = drain_in_any_mode(*file, FlushFor::close); err == NC_NOERR) err = drained;
   const int pending = file->active() ? forget_pending(*file) : NC_NOERR;
   StockBytes moved;
   if (file->stock_report) moved = stock_bytes(*file);
@@ -238,7 +238,10 @@ int open_over(const StockOpen& stock, MPI_Comm comm, const char* path, int omode
     begin_stock_report(*file, opened, comm, path, plan);
     if (!opened) return err;
     if (file->active()) {
-      if (int format_err = read_format(*file)) return format_err;
+      if (int format_err = read_format(*file)) {  // on all ranks
+        (void)finish(file.release(), &DriverTable::close, false);
+        return format_err;
+      }
       file->records.tell_at_exit(*file);
       if (int inquire_err = file->variables.refresh()) return inquire_err;
     }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "agree.hpp"
 #include "errors.hpp"
 #include "open_file.hpp"
 
@@ -29,15 +30,6 @@ int write_count(OpenFile& file, std::int64_t records) {
     bytes[i] = static_cast<std::uint8_t>(records >> (8 * (width - 1 - i)));
   const Status status = file.core->write_at(count_offset, bytes.data(), count_width(file));
   return report(status, "cannot write the number of records");
-}
-
-// Collective: an error of any rank becomes every rank's.
-int spread_error(const OpenFile& file, int err) {
-  int least = err;  // the codes are negative
-  if (MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, mpi::comm_of(file.core->comm())) !=
-      MPI_SUCCESS)
-    return NC_EMPI;
-  return err != NC_NOERR ? err : least;
 }
 
 // Records that the header does not count are lost, and no rank may believe otherwise; where they are kept,
@@ -91,6 +83,7 @@ int put_again(OpenFile& file, const Reach& reach, int how) {
   err = file.stock.put_var(file.stock_file, reach.variable, start.data(), count.data(), nullptr, nullptr,
                            value.data(), 1, MPI_DATATYPE_NULL,
                            how | mode::write | mode::blocking | mode::flexible);
+  file.core->note_direct_writes();
   (void)stock_put_size(file, after);
   file.put_bytes -= after - before;
   return err;

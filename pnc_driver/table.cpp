@@ -62,9 +62,15 @@ struct Drained<Slot, Then, together> {
       else
         return drain_for(file, std::get<sizeof...(Args) - 1>(std::tie(args...)));
     });
+    bool collective = false;
+    if constexpr (!together)
+      collective = file.active() && !file.independent && !file.in_define &&
+                   (std::get<sizeof...(Args) - 1>(std::tie(args...)) & mode::collective) != 0;
+    if (collective) file.core->show_to_all("access by a datatype");
     // Others may wait for this rank in there, also where its own bytes could not be written.
     const int err = Then<Slot>::call(object, args...);
     if (file.active()) file.core->end_direct_writes();
+    if (collective) file.core->show_to_all("access by a datatype");
     return drained != NC_NOERR ? drained : err;
   }
 };

@@ -94,6 +94,14 @@ struct RecoverOptions {
 /// Brings what is in logs into the files that they are of.
 int recover_files(const RecoverOptions& options);
 
+struct WaitOptions {
+  std::vector<std::string> files;
+  int seconds = 0;  ///< at most; 0: as long as it takes
+};
+
+/// Waits until files that were closed in the background are complete.
+int wait_for_files(const WaitOptions& options);
+
 struct HintsOptions {
   bool markdown = false;
   bool check = false;

@@ -255,6 +255,18 @@ int parse_and_run(int argc, char** argv) {
       "Writes that the end of a program cut off are left out, and told.\n"
       "Exit status: 0; 1 where a log could not be brought into its file.");
 
+  WaitOptions wait_options;
+  CLI::App* wait_command = app.add_subcommand(
+      "wait", "wait until files that a program closed in the background are complete (forebay_close)");
+  wait_command->add_option("FILE", wait_options.files, "the files")->required()->type_name("");
+  wait_command->add_option("--timeout", wait_options.seconds, "give up after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  wait_command->footer(
+      "Exit status: 0 where all are complete, 1 where nobody completes one (see forebay recover), or the "
+      "time "
+      "is over.");
+
   HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
   hints_command->add_flag("--markdown", hints_options.markdown, "as a page of documentation");
@@ -327,6 +339,7 @@ int parse_and_run(int argc, char** argv) {
     return print_report(report_options);
   }
   if (*plan_command) return print_plan(plan_options);
+  if (*wait_command) return wait_for_files(wait_options);
   if (*recover_command) return recover_files(recover_options);
   if (*completion_command) {
     const std::string script = completion_for(app, shell);

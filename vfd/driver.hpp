@@ -14,6 +14,7 @@
 #include "freed_space.hpp"
 #include "library.hpp"
 #include "mpi/handles.hpp"
+#include "unwritten.hpp"
 
 namespace forebay::hdf5 {
 
@@ -39,8 +40,10 @@ struct DriverFile {
   haddr_t last_eoa = 0;          ///< at the last truncate
   bool sync_required = false;    ///< the file system shows writes to other ranks only after MPI_File_sync
   std::uint64_t asked_last = 0;  ///< HDF5's last question (ctl): it tells what comes next (purpose.hpp)
-  bool watches_space = false;    ///< what is kept has to be in the file before space is used again
+  bool watches_space = false;    ///< what is kept, or held back, has to be in the file before space is
+                                 ///< used again
   mutable FreedSpace freed;
+  Unwritten unwritten;  ///< by this rank; tried again in flush and close
   H5FD_forebay_config_t config = H5FD_FOREBAY_CONFIG_INIT;
 
   bool collective() const { return context->collective(); }

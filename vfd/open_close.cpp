@@ -224,7 +224,7 @@ Status open_into(DriverFile& f, const char* name, unsigned flags, hid_t fapl, ha
     f.core.reset();
     return status;
   }
-  f.watches_space = f.core->commits() && f.core->nodes() > 1;
+  f.watches_space = f.core->hides() && f.core->nodes() > 1;
   f.writable = (flags & H5F_ACC_RDWR) != 0;
   f.info = used.release();
   f.eof = static_cast<haddr_t>(size);
@@ -258,6 +258,7 @@ herr_t close_file(H5FD_t* file) {
       (void)f->core.release();
       return {};
     }
+    f->core->defer(f->unwritten.write(*f->core));
     Status status = f->core->close();
     status.update(close_handles(*f));
     if (f->info != MPI_INFO_NULL) MPI_Info_free(&f->info);
@@ -270,6 +271,7 @@ herr_t flush_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
   if (f.stock != nullptr) return f.stock->cls->flush(f.stock, dxpl, closing);
   return guarded("flush", [&]() -> Status {
     if (closing) return {};
+    f.core->tell_once(f.unwritten.write(*f.core));
     return f.core->sync();
   });
 }
@@ -282,11 +284,15 @@ herr_t truncate_file(H5FD_t* file, hid_t dxpl, hbool_t closing) {
     const CollectiveCall call(f.core->about(closing ? "close" : "flush"));
     if (f.eoa > static_cast<haddr_t>(INT64_MAX))
       return {Code::bad_argument, "the file is larger than MPI can address"};
-    if (Status status = f.core->flush(); !status.ok()) return status;
+    if (Status status = f.core->flush_for(FlushFor::size); !status.ok()) return status;
     // All must have written before rank 0 looks at the size; between HDF5's own barriers that is so already.
     if (!f.core->commits() && !f.context->get_mpi_file_flushing()) mpi::barrier(f.comm);
     std::int64_t size = 0;
     if (Status status = agreed_size(f, size); !status.ok()) return status;
+    // What lies behind the new end must not come after it.
+    if (static_cast<haddr_t>(size) > f.eoa) {
+      if (Status status = f.core->flush(); !status.ok()) return status;
+    }
     if (static_cast<haddr_t>(size) != f.eoa) {
       if (Status status = f.core->set_size(static_cast<std::int64_t>(f.eoa)); !status.ok()) return status;
     }

@@ -64,12 +64,12 @@ Status read_gets(DriverFile& f, std::span<const Get> gets) {
 Status read_on_root(DriverFile& f, std::span<const Get> gets, std::byte* memory, Status status) {
   const bool root = f.rank == 0;
   // What other nodes keep, rank 0 cannot write by itself, nor see where the file system does not show it.
-  if (f.core->hides()) f.core->barrier_around_read();
+  Status prepared = f.core->hides() ? f.core->barrier_around_read() : Status{};
   std::vector<std::byte> share;
-  const Status prepared = contained([&] {
+  prepared.update(contained([&] {
     share.resize(static_cast<std::size_t>(kShare));
     return Status{};
-  });
+  }));
   // Also the meeting before which all have written.
   if (Status all = agree_outcome(f.core->comm(), prepared); !all.ok()) return all;
   if (root && status.ok()) status = read_gets(f, gets);
@@ -110,7 +110,7 @@ Status read_request(DriverFile& f, Request& request, Status status) {
   auto* memory = const_cast<std::byte*>(request.memory());
   const bool collective = f.collective();
   if (f.atomic()) {
-    status.update(collective ? f.core->flush() : f.core->flush_independent());
+    status.update(f.core->begin_direct_reads(collective));
     status.update(read_atomic(f, gets, memory, collective));
   } else if (collective && f.context->get_mpio_rank0_bcast()) {
     status = read_on_root(f, gets, memory, std::move(status));
@@ -147,15 +147,21 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_
         ++f.core->counters().stock_gets;
         f.core->counters().stock_get_bytes += bytes;
       }
-      if (Status status = f.core->flush(); !status.ok()) return status;
+      if (Status status = f.core->begin_direct_reads(true); !status.ok()) return status;
       if (Status status = need_handle(f, true); !status.ok()) return status;
       return read_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO, f.context->get_mpio_rank0_bcast());
     }
-    if (!f.atomic())
-      return f.core->read_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+    if (!f.atomic()) {
+      const auto offset = static_cast<std::int64_t>(addr), length = static_cast<std::int64_t>(size);
+      // A rank of another node may have written an entry that its cache gave up.
+      Status status = f.core->read_at(offset, buffer, length,
+                                      type != H5FD_MEM_DRAW && f.writable ? Seen::by_any : Seen::since_met);
+      if (!f.unwritten.empty()) f.unwritten.lay_over(offset, buffer, length);
+      return status;
+    }
     Request request(Order::free);
     if (Status status = request.add_bytes(addr, size, buffer); !status.ok()) return status;
-    if (Status status = f.core->flush_independent(); !status.ok()) return status;
+    if (Status status = f.core->begin_direct_reads(false); !status.ok()) return status;
     return read_atomic(f, request.gets(), static_cast<std::byte*>(buffer), false);
   });
 }

@@ -19,13 +19,32 @@ namespace {
 
 /// HDF5 shares the writing of metadata out among the ranks and meets in barriers of its own in between: a
 /// rank that gave up there would leave the others waiting for ever (as it does with the stock driver), and on
-/// one rank HDF5 could not close its library. So the next flush or close returns the failure, on every rank.
-Status without_leaving_others(DriverFile& f, H5FD_mem_t type, Status status) {
-  if (status.ok() || type == H5FD_MEM_DRAW) return status;
+/// one rank HDF5 could not close its library. So it is kept for the next flush or close, which returns the
+/// failure on every rank if it fails again. `pieces`: f(offset, bytes, length) for each of this rank's.
+template <class Pieces>
+Status without_leaving_others(DriverFile& f, Status status, Pieces&& pieces) {
+  if (status.ok()) return status;
+  bool kept = true;
+  pieces([&](std::int64_t offset, const void* bytes, std::int64_t length) {
+    kept = kept && f.unwritten.keep(*f.core, offset, bytes, length);
+  });
   // Said at once as well: a program may end without a close that returns anything.
-  warn_few("metadata is missing in the file, the next flush or close fails", status.message());
-  f.core->defer(std::move(status));
+  warn_few("metadata is missing in the file, the next flush or close tries again", status.message());
+  if (!kept) f.core->defer(std::move(status));
   return {};
+}
+
+/// Calls f(offset, bytes, length). A size of 0 means that of the piece before, from here on.
+template <class F>
+void each_piece(std::uint32_t count, const haddr_t addrs[], const size_t sizes[], const void* const buffers[],
+                F&& f) {
+  bool same = false;
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    same = same || sizes[i] == 0;
+    if (!same) size = sizes[i];
+    f(static_cast<std::int64_t>(addrs[i]), buffers[i], static_cast<std::int64_t>(size));
+  }
 }
 
 /// What the collective call owes the others is done also where this rank's own part is wrong (`status`).
@@ -45,6 +64,7 @@ Status write_request(DriverFile& f, Request& request, Status status, When when,
     status.update(f.core->begin_direct_writes(collective));
     status.update(write_atomic(f, puts, request.memory(), collective));
     f.core->end_direct_writes();
+    status.update(f.core->show_direct_writes());  // any rank may read it now
     if (collective && !agree_max.empty())
       MPI_Allreduce(MPI_IN_PLACE, agree_max.data(), static_cast<int>(agree_max.size()), MPI_INT64_T, MPI_MAX,
                     f.comm);
@@ -87,11 +107,13 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       Status status = f.core->begin_direct_writes(true);  // MPI-IO knows nothing of what is kept
       status.update(contained([&] { return write_view(f, transfer, option == H5FD_MPIO_COLLECTIVE_IO); }));
       f.core->end_direct_writes();
+      status.update(f.core->show_direct_writes());
       return agree_outcome(f.core->comm(), status);
     }
     f.eof = HADDR_UNDEF;
     Status status;
     Accounting accounting(f, dxpl);
+    const Purpose purpose = purpose_of_bytes(f, type);
     Counters& counters = f.core->counters();
     ++counters.independent_writes;
     ++counters.requests;
@@ -102,10 +124,16 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size
       status = request.add_bytes(addr, size, buffer);
       status = write_request(f, request, std::move(status), When::before_return);
     } else {
-      status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size));
+      // HDF5 lets other ranks write over a fill value, or read metadata, after a barrier; a flush shows all.
+      const bool waits = purpose == Purpose::data || f.context->get_mpi_file_flushing();
+      status = f.core->write_at(static_cast<std::int64_t>(addr), buffer, static_cast<std::int64_t>(size),
+                                waits ? When::as_the_mode_says : When::before_return);
     }
-    accounting.close(purpose_of_bytes(f, type));
-    return without_leaving_others(f, type, std::move(status));
+    accounting.close(purpose);
+    const auto offset = static_cast<std::int64_t>(addr), length = static_cast<std::int64_t>(size);
+    if (status.ok() && !f.unwritten.empty()) f.unwritten.forget(offset, length);
+    if (type == H5FD_MEM_DRAW) return status;
+    return without_leaving_others(f, std::move(status), [&](auto&& keep) { keep(offset, buffer, length); });
   });
 }
 
@@ -123,7 +151,13 @@ herr_t write_vector(H5FD_t* file, hid_t dxpl, uint32_t count, H5FD_mem_t types[]
     Accounting accounting(f, dxpl);
     status = write_request(f, request, std::move(status), When::before_return, own);
     accounting.close(own[0] != 0 ? Purpose::metadata : own[1] != 0 ? Purpose::fill : Purpose::data);
-    return own[0] != 0 ? without_leaving_others(f, H5FD_MEM_DEFAULT, std::move(status)) : status;
+    if (status.ok() && !f.unwritten.empty())
+      each_piece(count, addrs, sizes, buffers, [&](std::int64_t offset, const void*, std::int64_t length) {
+        f.unwritten.forget(offset, length);
+      });
+    if (own[0] == 0) return status;
+    return without_leaving_others(f, std::move(status),
+                                  [&](auto&& keep) { each_piece(count, addrs, sizes, buffers, keep); });
   });
 }
 

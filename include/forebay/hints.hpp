@@ -60,6 +60,21 @@ class Hints {
     flush,      ///< at a flush, sync or close, or where the log is full
     background  ///< while the program goes on
   };
+  /** Where everything is when a sync has returned. */
+  enum class LogSync {
+    file,  ///< in the file
+    log    ///< in the log; in the file after its close
+  };
+  /** What a close of a file with a log waits for. */
+  enum class LogClose {
+    file,       ///< everything is in the file
+    background  ///< nothing, where a process of the node drains the log
+  };
+  /** What a sync into the log outlives. */
+  enum class LogSafety {
+    process,  ///< the program
+    node      ///< the node
+  };
   /** What is looked for that costs time. */
   enum class Check {
     none,  ///< nothing
@@ -145,6 +160,12 @@ class Hints {
   Hints& log_bytes(std::int64_t bytes) { return number("forebay_log_bytes", bytes); }
   /** forebay_drain */
   Hints& drain(Drain when) { return word("forebay_drain", when, {"flush", "background"}); }
+  /** forebay_sync */
+  Hints& log_sync(LogSync where) { return word("forebay_sync", where, {"file", "log"}); }
+  /** forebay_close */
+  Hints& log_close(LogClose when) { return word("forebay_close", when, {"file", "background"}); }
+  /** forebay_log_safety */
+  Hints& log_safety(LogSafety of) { return word("forebay_log_safety", of, {"process", "node"}); }
   /** forebay_patience_seconds */
   Hints& patience_seconds(int seconds) { return number("forebay_patience_seconds", seconds); }
   /** forebay_check */

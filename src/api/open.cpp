@@ -72,6 +72,8 @@ Status open_core(MPI_Comm comm, const char* path, int flags, MPI_Info info, cons
     return {Code::bad_argument, std::string(opener.function) + " of " + path + ": the ranks' flags differ"};
   if (all[kBuffering] == 0) {
     options.settings.mode = Mode::strict;
+    options.settings.log.clear();
+    options.settings.has_log = false;
     options.settings.storage = StorageKind::mpiio;
     if (first)
       warn_once(std::string(opener.says) + " writes and reads each piece by itself: forebay_enable is off");

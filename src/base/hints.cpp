@@ -39,7 +39,8 @@ struct NodesField {
 
 using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
                            Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                           KeeperUse Settings::*, Drain Settings::*, BytesField, CountField, TimeField,
+                           KeeperUse Settings::*, Drain Settings::*, LogSync Settings::*,
+                           LogClose Settings::*, LogSafety Settings::*, BytesField, CountField, TimeField,
                            StripesField, NodesField, std::string Settings::*>;
 
 struct Entry {
@@ -84,6 +85,12 @@ constexpr Word<KeeperUse> words<KeeperUse>[] = {{"automatic", KeeperUse::automat
                                                 {"none", KeeperUse::none}};
 template <>
 constexpr Word<Drain> words<Drain>[] = {{"flush", Drain::flush}, {"background", Drain::background}};
+template <>
+constexpr Word<LogSync> words<LogSync>[] = {{"file", LogSync::file}, {"log", LogSync::log}};
+template <>
+constexpr Word<LogClose> words<LogClose>[] = {{"file", LogClose::file}, {"background", LogClose::background}};
+template <>
+constexpr Word<LogSafety> words<LogSafety>[] = {{"process", LogSafety::process}, {"node", LogSafety::node}};
 template <>
 constexpr Word<Metadata> words<Metadata>[] = {{"collective", Metadata::collective},
                                               {"independent", Metadata::independent}};

@@ -21,6 +21,10 @@ enum class Mode { strict, commit, automatic };
 enum class KeeperUse { automatic, start, none };
 /// When a log goes into its file.
 enum class Drain { flush, background };
+/// Where what was put is when a sync, or a close, has returned; and whether it outlives the node.
+enum class LogSync { file, log };
+enum class LogClose { file, background };
+enum class LogSafety { process, node };
 /// What is looked for that costs time. order: bytes that several nodes keep at once.
 enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.

@@ -67,9 +67,12 @@ Status CoreFile::write_all(std::span<const Put> puts, std::span<std::int64_t> ag
     mine = f.no_memory("for a collective write to ");
     live.clear();
   }
+  // What any rank has put by itself is older than this, also where its node holds it back; and what owners
+  // write for others, these see.
+  f.file.show_at_once(false);
+  mine.update(f.file.show());
   Status status = keeper_->write_all(live, std::move(mine), agree_max, when);
-  f.file.look_anew();
-  return status;
+  return keeper_->holds() ? status : f.shown(std::move(status));
 }
 
 Status CoreFile::write(std::span<const Put> puts, When when) {
@@ -81,14 +84,18 @@ Status CoreFile::write(std::span<const Put> puts, When when) {
     discard(f, puts);
     return {};
   }
-  return keeper_->write(puts, when);
+  Status status = keeper_->write(puts, when);
+  if (when == When::before_return) status.update(f.file.show());
+  return status;
 }
 
-Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t length) {
+Status CoreFile::write_at(std::int64_t offset, const void* data, std::int64_t length, When when) {
   FileContext& f = *file_;
   const StageTimer timer(f.counters, Stage::write);
   f.counters.count_write(offset, length, f.layout.stripe_bytes());
-  return keeper_->write_at({offset, static_cast<const std::byte*>(data), length});
+  Status status = keeper_->write_at({offset, static_cast<const std::byte*>(data), length});
+  if (when == When::before_return) status.update(f.file.show());
+  return status;
 }
 
 Status CoreFile::read_all(std::span<const Get> gets) {
@@ -105,22 +112,25 @@ Status CoreFile::read(std::span<const Get> gets) {
   return keeper_->read(gets);
 }
 
-Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length) {
+Status CoreFile::read_at(std::int64_t offset, void* data, std::int64_t length, Seen seen) {
   const StageTimer timer(file_->counters, Stage::read);
+  if (seen == Seen::by_any) file_->file.look_anew();
   return keeper_->read_at(offset, static_cast<std::byte*>(data), length);
 }
 
-void CoreFile::barrier_around_read() {
-  if (!file_->options.mode.writes) return;
+Status CoreFile::barrier_around_read() {
+  if (!file_->options.mode.writes) return {};
   const CollectiveCall call(about("collective read"));
-  keeper_->barrier_around_read();
+  Status status = keeper_->barrier_around_read();
   file_->deferred.update(file_->shown({}));
+  return status;
 }
 
-Status CoreFile::flush() {
+Status CoreFile::flush_for(FlushFor why) {
   const CollectiveCall call(about("flush"));
   const TraceSpan span(file_->counters, Span::flush);
-  return file_->shown(keeper_->flush());
+  file_->file.show_at_once(false);
+  return file_->shown(keeper_->flush_for(why));
 }
 
 Status CoreFile::begin_direct_writes(bool collective) {
@@ -141,18 +151,26 @@ void CoreFile::end_independent() {
 }
 void CoreFile::end_direct_writes() {
   keeper_->end_direct_writes();
+  file_->file.note_direct_writes();
 }
 void CoreFile::handle_given_away() {
   keeper_->handle_given_away();
+  file_->file.note_direct_writes(true);
 }
 bool CoreFile::completes(std::span<const Put> puts) const {
   return keeper_->completes(puts);
 }
 void CoreFile::space_freed() {
+  FileContext& f = *file_;
   keeper_->space_freed();
+  if (!f.file.views_differ() || f.file.shows_at_once()) return;
+  const CollectiveCall call(about("deletion"));
+  f.deferred.update(f.shown({}));
+  f.file.show_at_once(true);
 }
 void CoreFile::space_taken() {
   keeper_->space_taken();
+  file_->file.show_at_once(false);
 }
 bool CoreFile::commits() const {
   return keeper_->commits();
@@ -196,6 +214,26 @@ void CoreFile::barrier(const char* name) {
   file_->file.look_now();  // the caller may go on by a way of its own: PnetCDF's enddef moves data
 }
 
+void CoreFile::note_direct_writes() {
+  file_->file.note_direct_writes();
+}
+
+Status CoreFile::show_direct_writes() {
+  file_->file.note_direct_writes();
+  return file_->file.show();
+}
+
+Status CoreFile::begin_direct_reads(bool collective) {
+  Status status = collective ? flush() : flush_independent();
+  file_->file.look_now();
+  return status;
+}
+
+void CoreFile::show_to_all(const char* name) {
+  file_->file.note_direct_writes();
+  if (file_->file.views_differ()) barrier(name);
+}
+
 Status CoreFile::size(std::int64_t& bytes) {
   Status status = file_->file.size(bytes);
   bytes = std::max(bytes, keeper_->end_of_kept());
@@ -217,14 +255,20 @@ void CoreFile::defer(Status failure) {
   file_->deferred.update(std::move(failure));
 }
 
+void CoreFile::tell_once(Status failure) {
+  file_->untold.update(std::move(failure));
+}
+
 Status CoreFile::sync() {
   const CollectiveCall call(about("sync"));
   const TraceSpan span(file_->counters, Span::sync);
   const bool waits = keeper_->flush_waits();
-  const Status flushed = flush();
+  const Status flushed = flush_for(FlushFor::sync);
   if (!waits) file_->barrier();
-  Status synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
+  Status synced;
+  if (!keeper_->syncs_in_log()) synced = file_->file.sync(file_->nodes->topology().local_rank == 0);
   Status status = file_->deferred;
+  status.update(std::exchange(file_->untold, {}));
   status.update(flushed);
   status.update(std::move(synced));
   return file_->outcome(status);
@@ -236,7 +280,8 @@ Status CoreFile::close(std::int64_t* least) {
   std::optional<TraceSpan> span(std::in_place, s.counters, Span::close);
   Status status = std::move(s.deferred);
   s.deferred = {};
-  status.update(flush());
+  status.update(std::exchange(s.untold, {}));
+  status.update(flush_for(FlushFor::close));
   s.given_away.reset();
   s.again.reset();
   if (s.nodes->topology().local_rank == 0)

@@ -25,13 +25,22 @@ namespace forebay {
 /// nodes, where the caller tells about freed space (space_freed).
 enum class Keeping { nothing, by_rank, by_node };
 
-/// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode.
+/// When a write's bytes must be in the file: as the file's mode says, or before it returns in any mode, and
+/// then also where other nodes can see them.
 enum class When { as_the_mode_says, before_return };
+
+/// What an independent read sees of other nodes' writes, on a file system where nodes' views differ: those
+/// before the last collective call, or all that have been shown.
+enum class Seen { since_met, by_any };
 
 /// Where a caller that holds bytes back for itself (segments/level1.hpp) may have them: in its own memory, in
 /// memory that the keeper process has, too, or nowhere, since what a returned write promises would be lost
 /// with this process.
 enum class Level1Use { own, shared, none };
+
+/// Why what is kept goes to the file: it has to be there; the program asks for it, and forebay_sync says how
+/// far that reaches; the file is closed, and forebay_close does; or its size is compared.
+enum class FlushFor { file, sync, close, size };
 
 class CoreFile;
 class Keeper;
@@ -91,7 +100,9 @@ class CoreFile {
   Status write(std::span<const Put> puts, When when = When::as_the_mode_says);
 
   /// Collective: what any rank keeps goes to the file. Nothing to do in strict mode.
-  Status flush();
+  Status flush() { return flush_for(FlushFor::file); }
+  /// The same as far as `why` needs it.
+  Status flush_for(FlushFor why);
   /// Independent: the same for what this rank, or its node, keeps.
   Status flush_independent();
   /// In strict mode: whether write() does these better than MPI-IO: by completing blocks of the file, which
@@ -102,6 +113,12 @@ class CoreFile {
   /// are not filled by any rank. `collective`: by all ranks.
   Status begin_direct_writes(bool collective);
   void end_direct_writes();
+  /// This rank has written by another library, which needs none of that: the next flush shows this, too.
+  void note_direct_writes();
+  /// The same, and other nodes can see it on return.
+  Status show_direct_writes();
+  /// Before reads through handle(): what is kept goes to the file, and this rank sees what others have shown.
+  Status begin_direct_reads(bool collective);
   /// Somebody else may write through handle() whenever he likes.
   void handle_given_away();
   /// Collective, for files that nodes keep: some bytes of the file are about to be free for other use, which
@@ -141,11 +158,14 @@ class CoreFile {
   bool write_in_signal(std::int64_t offset, const std::byte* data, std::int64_t length) noexcept;
 
   /// Independent contiguous write and read. write_at is in the file on return: past what a rank keeps by
-  /// itself, in the place of what the node keeps there. read_at comes after what this rank keeps has been
-  /// written, and sees what the node keeps. Zero bytes are read past the end of the file. Whether the program
-  /// wrote or a library of its own accord, the caller knows: counters().independent_writes is left to it.
-  Status write_at(std::int64_t offset, const void* data, std::int64_t length);
-  Status read_at(std::int64_t offset, void* data, std::int64_t length);
+  /// itself, in the place of what the node keeps there.
+  /// With When::before_return other nodes can see it as well, and do with Seen::by_any. read_at comes after
+  /// what this rank keeps has been written, and sees what the node keeps. Zero bytes are read past the end of
+  /// the file. Whether the program wrote or a library of its own accord, the caller knows:
+  /// counters().independent_writes is left to it.
+  Status write_at(std::int64_t offset, const void* data, std::int64_t length,
+                  When when = When::as_the_mode_says);
+  Status read_at(std::int64_t offset, void* data, std::int64_t length, Seen seen = Seen::since_met);
 
   /// Collective read of all ranks' gets: sees what any rank wrote before, and nothing that any of them writes
   /// after it. Zero bytes are read past the end of the file.
@@ -156,11 +176,17 @@ class CoreFile {
 
   /// Collective: before and after a read that all ranks make together by themselves, so that it sees what any
   /// of them wrote before, and nothing that any of them writes next. Costs nothing where nobody can write.
-  void barrier_around_read();
+  /// Where other nodes' bytes could not be written, so that the read would not see them, the reason on all
+  /// ranks.
+  Status barrier_around_read();
 
   /// Collective: waits for all ranks. For whoever goes on with a collective call of another library, which
   /// would not say for whom it waits; `call` is its name.
   void barrier(const char* call);
+  /// Collective: before and after a collective call of another library that reads or writes the file past
+  /// this: what any rank has written by whatever handle is seen by all. Costs nothing where nodes see each
+  /// other's writes by themselves.
+  void show_to_all(const char* call);
   /// A collective call on this file, for what a long wait in it has to say.
   CollectiveCall::About about(const char* call) const;
 
@@ -173,6 +199,8 @@ class CoreFile {
   /// Keeps a failure of this rank's for the next sync or close, which returns it on every rank: for callers
   /// whose other ranks would wait for this one if it gave up now.
   void defer(Status failure);
+  /// The same where nothing is lost yet: whoever returns it does so once.
+  void tell_once(Status failure);
 
   /// Collective: what was written is on stable storage as far as MPI_File_sync says. Returns deferred
   /// failures, and close returns them again: the file is not whole.

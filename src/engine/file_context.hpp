@@ -52,8 +52,9 @@ struct FileContext {
   OwnPartsGuess own_parts, own_reads;
   std::int64_t direct_runs = 0;  ///< written without a window, by all ranks together
   std::int64_t cheaper_alone =
-      0;  ///< runs so long are cheaper to write than to send, which all know; 0: none
-  Status deferred;
+      0;            ///< runs so long are cheaper to write than to send, which all know; 0: none
+  Status deferred;  ///< bytes are missing in the file: sync and close return it
+  Status untold;    ///< what could not be written is still kept: the next sync or close returns it
   bool readable = true;
   std::optional<OpenAgain> again;
   /// Nothing is kept where this process sees the file in two ways.

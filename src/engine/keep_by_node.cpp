@@ -319,7 +319,7 @@ void KeepByNode::look_for_keeper() {
   lost_keeper_ = true;
   warn_once("forebay-keeper has ended before its ranks: what is written to " + file_.options.path +
             " goes to the file at once from now on");
-  file_.deferred.update(segments_.drain());
+  file_.untold.update(segments_.drain());
 }
 
 Status KeepByNode::write_at(const Piece& piece) {
@@ -340,7 +340,7 @@ Status KeepByNode::begin_direct_writes(bool collective) {
 void KeepByNode::space_freed() {
   if (!several_ || paused_) return;
   const CollectiveCall call(file_.about("deletion"));
-  barrier_around_read();
+  file_.untold.update(flush());
   paused_ = true;
 }
 
@@ -424,9 +424,12 @@ Status KeepByNode::before_collective_read(std::int64_t& kept) {
   return {};
 }
 
-// A reader of what could not be written finds out by himself, and sync tells everybody.
-void KeepByNode::barrier_around_read() {
-  file_.deferred.update(flush());
+// What could not be written is read from the node's own segments; of the other nodes' it cannot be.
+Status KeepByNode::barrier_around_read() {
+  Status status = flush();
+  if (several_) return status;
+  file_.untold.update(std::move(status));
+  return {};
 }
 
 // ---- the end of the process ----

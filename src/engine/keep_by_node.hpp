@@ -45,7 +45,7 @@ class KeepByNode final : public Keeper, public Holder {
   Status before_collective_read(std::int64_t& kept) override;
   /// After all ranks have entered: what any node keeps goes to the file, merged between the nodes.
   Status flush_kept() override;
-  void barrier_around_read() override;
+  Status barrier_around_read() override;
   Status begin_direct_writes(bool collective) override;
   void end_direct_writes() override { segments_.end_bypass(); }
   void handle_given_away() override { segments_.never_fill(); }

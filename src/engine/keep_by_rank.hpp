@@ -40,7 +40,7 @@ class KeepByRank final : public Keeper, public Holder {
   Status read(std::span<const Get> gets) override;
   Status before_collective_read(std::int64_t& kept) override;
   Status flush_kept() override { return past().flush_kept(); }
-  void barrier_around_read() override { past().barrier_around_read(); }
+  Status barrier_around_read() override { return past().barrier_around_read(); }
   Status begin_direct_writes(bool collective) override;
   void end_direct_writes() override { past().end_direct_writes(); }
   void handle_given_away() override { past().handle_given_away(); }

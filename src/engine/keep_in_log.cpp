@@ -1,11 +1,15 @@
 #include "engine/keep_in_log.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/waiting.hpp"
+#include "engine/closed_in_background.hpp"
 #include "engine/collective.hpp"
 #include "engine/file_context.hpp"
 #include "keeper/connection.hpp"
@@ -16,6 +20,10 @@
 
 namespace forebay {
 namespace {
+
+// How long the keeper process may take to take over a log.
+constexpr long kLook = 100'000;  // nanoseconds
+constexpr int kMostLooks = 20'000;
 
 // From the root folder: the keeper process has another one.
 std::string whole_name(const std::string& name) {
@@ -106,6 +114,11 @@ void KeepInLog::tell_keeper() {
   const bool first = t.local_rank == 0;
   if (first && connect_keeper(use, true) != 0)
     served_ = serve_log(f.file.descriptor(), log_->name(), background);
+  // Whoever finds the log later has to see that somebody is at it.
+  bool heard = false;
+  for (int i = 0; i < kMostLooks && first && served_ != 0 && !(heard = log_->has_drainer()); ++i)
+    sleep_for(kLook);
+  if (!heard) served_ = 0;
   t.node_comm->broadcast(&served_, sizeof served_, 0);
   if (served_ != 0 && connect_keeper(use, false) != 0) log_->when_needed([] { wake_keeper(); });
   if (background && served_ == 0 && first)
@@ -118,16 +131,39 @@ KeepInLog::~KeepInLog() {
   unwatch(*this);
 }
 
+bool KeepInLog::closes_in_background() const {
+  return file_.settings.log_close == LogClose::background && served_ != 0;
+}
+
 std::shared_ptr<SegmentMemory> KeepInLog::close() {
   const bool first = file_.nodes->topology().local_rank == 0;
-  if (first && served_ != 0) log_served_no_more(served_);
-  if (first && log_->empty()) remove_log(*log_);
-  if (first && !log_->empty())
+  file_.storage = &below_;
+  unwatch(*this);
+  if (!first) return nullptr;
+  if (!log_->empty() && closes_in_background()) {
+    leave_to_keeper();
+    return nullptr;
+  }
+  if (served_ != 0) log_served_no_more(served_, false);
+  if (log_->empty())
+    remove_log(*log_);
+  else
     warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path +
               " are not in it, but in " + log_->name() + ". Once it can be written, type: forebay recover " +
               file_.options.path);
-  file_.storage = &below_;
   return nullptr;
+}
+
+void KeepInLog::leave_to_keeper() {
+  log_served_no_more(served_, true);
+  log_->leave();
+  const int file = ::fcntl(file_.file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  try {
+    std::unique_ptr<NodeLog> again;  // the storage over this one goes later
+    if (file >= 0 && NodeLog::attach(log_->name(), -1, again).ok())
+      wait_at_the_end(std::move(again), Descriptor(file), file_.options.path);
+  } catch (const std::bad_alloc&) {  // the keeper process needs nobody
+  }
 }
 
 // ---- writes ----
@@ -200,12 +236,24 @@ Status KeepInLog::flush() {
   return status;
 }
 
-Status KeepInLog::flush_independent() {
-  return log_->drain_all(below_);
+Status KeepInLog::flush_for(FlushFor why) {
+  const bool waits = why == FlushFor::file || (why == FlushFor::sync && !syncs_in_log()) ||
+                     (why == FlushFor::close && !closes_in_background());
+  if (waits) return flush();
+  watching_ = false;
+  // All have appended what they had; and nobody goes on before the log is as safe as it has to be.
+  FileContext& f = file_;
+  f.barrier();
+  Status status;
+  if (why == FlushFor::sync && f.settings.log_safety == LogSafety::node) {
+    if (f.nodes->topology().local_rank == 0) status = log_->make_durable();
+    status = f.outcome(status);
+  }
+  return status;
 }
 
-void KeepInLog::barrier_around_read() {
-  file_.deferred.update(flush());
+Status KeepInLog::flush_independent() {
+  return log_->drain_all(below_);
 }
 
 Status KeepInLog::begin_direct_writes(bool collective) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/file_context.hpp"
 #include "engine/keeper.hpp"
 #include "engine/termination.hpp"
 #include "log/node_log.hpp"
@@ -24,9 +25,10 @@ class KeepInLog final : public Keeper, public Holder {
   Status write(std::span<const Put> puts, When when) override;
   Status write_at(const Piece& piece) override;
   Status flush() override;
+  Status flush_for(FlushFor why) override;
+  bool syncs_in_log() const override { return file_.settings.log_sync == LogSync::log; }
   bool flush_waits() const override { return true; }
   Status flush_independent() override;
-  void barrier_around_read() override;
   Status begin_direct_writes(bool collective) override;
   void handle_given_away() override { log_->switch_off(); }
   bool holds() const override { return holds_; }
@@ -43,6 +45,8 @@ class KeepInLog final : public Keeper, public Holder {
   KeepInLog(FileContext& file, std::unique_ptr<NodeLog> log);
   void be_watched();
   void tell_keeper();
+  bool closes_in_background() const;
+  void leave_to_keeper();
 
   std::unique_ptr<NodeLog> log_;
   std::unique_ptr<Storage> logged_;

@@ -23,8 +23,9 @@ Status Keeper::read(std::span<const Get> gets) {
   return status;
 }
 
-void Keeper::barrier_around_read() {
+Status Keeper::barrier_around_read() {
   file_.barrier();
+  return {};
 }
 
 std::int64_t Keeper::segment_bytes() const {

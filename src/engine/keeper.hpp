@@ -36,6 +36,10 @@ class Keeper {
   virtual Status write_at(const Piece& piece) = 0;
   virtual bool completes(std::span<const Put> /*puts*/) const { return false; }
   virtual Status flush() { return {}; }
+  /// Collective: as far as that is needed.
+  virtual Status flush_for(FlushFor /*why*/) { return flush(); }
+  /// Whether a sync has done all with that.
+  virtual bool syncs_in_log() const { return false; }
   /// Whether flush() leaves on no rank before all have entered, and have written.
   virtual bool flush_waits() const { return false; }
   virtual Status flush_independent() { return {}; }
@@ -50,7 +54,7 @@ class Keeper {
   }
   virtual Status flush_kept() { return {}; }
   /// Collective: CoreFile::barrier_around_read.
-  virtual void barrier_around_read();
+  virtual Status barrier_around_read();
 
   /// CoreFile::begin_direct_writes, where `collective` after flush().
   virtual Status begin_direct_writes(bool collective) = 0;

@@ -36,7 +36,11 @@ std::string next_number() {
 Status reserve(int fd, std::span<const Extent> ranges) {
   for (const Extent& range : ranges) {
     if (range.empty()) continue;
-    if (const int err = ::posix_fallocate(fd, range.begin, range.size()); err != 0) {
+    int err = 0;
+    do {
+      err = ::posix_fallocate(fd, range.begin, range.size());
+    } while (err == EINTR);
+    if (err != 0) {
       return {Code::no_shared_memory, "cannot reserve " + std::to_string(range.size() >> 10) +
                                           " KiB of shared memory in /dev/shm: " + std::strerror(err)};
     }
@@ -87,7 +91,11 @@ Status create_shared_memory(std::size_t bytes, std::span<const Extent> reserved,
             std::string("cannot make shared memory (/dev/shm): ") + std::strerror(errno)};
   }
   Status status;
-  if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+  int sized = -1;
+  do {
+    sized = ::ftruncate(fd, static_cast<off_t>(bytes));
+  } while (sized != 0 && errno == EINTR);
+  if (sized != 0) {
     status = {Code::no_shared_memory,
               std::string("cannot size shared memory (/dev/shm): ") + std::strerror(errno)};
   } else {

@@ -224,9 +224,10 @@ std::uint64_t serve_log(int descriptor, const std::string& name, bool always) {
   return send(message, descriptor) ? message.file : 0;
 }
 
-void log_served_no_more(std::uint64_t number) {
+void log_served_no_more(std::uint64_t number, bool left) {
   KeeperMessage message;
   message.what = KeeperMessage::What::logged;
+  message.count = left ? 1 : 0;
   message.file = number;
   (void)send(message);
 }

@@ -56,7 +56,8 @@ void announce_level1(std::uint64_t number, int rank);
 /// The keeper drains that log, `name`, into the file: all the time, or where it is nearly full; and when all
 /// ranks have ended. Its number; 0: the keeper does not hear.
 std::uint64_t serve_log(int descriptor, const std::string& name, bool always);
-void log_served_no_more(std::uint64_t number);
+/// `left`: it is drained and removed without a rank of it.
+void log_served_no_more(std::uint64_t number, bool left);
 /// Some log has something for it.
 void wake_keeper();
 

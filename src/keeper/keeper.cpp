@@ -39,6 +39,7 @@ constexpr int kMostTries = 60;
 constexpr auto kBetweenTries = std::chrono::seconds(1);
 // Where the system does not say when a process ends.
 constexpr int kLookMilliseconds = 1000;
+constexpr int kMostLooks = 500;
 
 /// The end of a process, whose children may still hold its sockets.
 class Life {
@@ -100,6 +101,7 @@ struct Log {
   Descriptor descriptor;
   std::unique_ptr<Storage> storage;
   bool always = false;
+  bool left = false;  // by its ranks, which have closed the file
   bool busy = false;  // the next append is not whole yet
   Status failed;
   std::chrono::steady_clock::time_point again;  // where it has failed
@@ -225,12 +227,17 @@ class Keeper {
   void take(Rank& rank, const KeeperMessage& m, Descriptor descriptor) {
     if (m.what == KeeperMessage::What::wake) return;  // and looked for afterwards
     if (m.what == KeeperMessage::What::logged) {
-      rank.logs.erase(m.file);
+      const auto found = rank.logs.find(m.file);
+      if (found != rank.logs.end() && m.count != 0)
+        found->second->left = true;
+      else if (found != rank.logs.end())
+        rank.logs.erase(found);
       return;
     }
     if (m.what == KeeperMessage::What::log) {
       auto log = std::make_unique<Log>();
-      if (descriptor.number() < 0 || !NodeLog::attach(m.path, -1, log->log).ok()) return;
+      if (descriptor.number() < 0 || !NodeLog::attach(m.path, -1, log->log).ok() || !log->log->be_drainer())
+        return;
       log->descriptor = std::move(descriptor);
       log->storage = make_posix_storage(log->descriptor.number(), log->log->identity().path);
       log->always = m.count != 0;
@@ -291,10 +298,15 @@ class Keeper {
     logs_wait_ = kLookMilliseconds;
     const auto now = std::chrono::steady_clock::now();
     for_each_rank([&](Rank& rank) {
+      std::erase_if(rank.logs, [](const auto& entry) {
+        if (!entry.second->left || !entry.second->log->empty()) return false;
+        remove_log(*entry.second->log);
+        return true;
+      });
       for (auto& [number, log] : rank.logs) {
         NodeLog& each = *log->log;
         const std::int64_t full = each.identity().capacity / 4 * nearly_full;
-        if (each.empty() || (!log->always && each.pending() < full)) continue;
+        if (each.empty() || (!log->always && !log->left && each.pending() < full)) continue;
         logs_busy_ = true;
         if (!log->failed.ok() && now < log->again) continue;
         bool blocked = false;
@@ -312,6 +324,10 @@ class Keeper {
       std::erase_if(rank.logs, [&](auto& entry) {
         NodeLog& each = *entry.second->log;
         const std::int64_t bytes = each.pending();
+        // A process that ends closes its socket before its other descriptors.
+        constexpr auto between = std::chrono::milliseconds(10);
+        for (int i = 0; i < kMostLooks && ranks_.empty() && each.is_used(); ++i)
+          std::this_thread::sleep_for(between);
         if (each.is_used()) return false;
         Status status = each.drain_all(*entry.second->storage);
         if (!status.ok()) {

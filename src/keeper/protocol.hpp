@@ -17,7 +17,7 @@ struct KeeperMessage {
     freed,   ///< the memory goes
     level1,  ///< the sender is rank `count` in the memory that the keeper has numbered so
     log,     ///< the log `path` is of this descriptor's file, and is drained: always where `count` is not 0
-    logged,  ///< it is not any more
+    logged,  ///< it is not any more; or, where `count` is not 0, when it is empty, and the file is closed
     wake     ///< some log has something
   };
   What what{};

@@ -141,9 +141,9 @@ Status NodeLog::take(const LogSlot& slot, Batch& batch) {
   const std::span extents(reinterpret_cast<const LogExtent*>(data.get()),
                           static_cast<std::size_t>(slot.extents));
   const std::byte* const bytes = data.get() + extents.size_bytes();
-  const bool ascends = std::ranges::is_sorted(extents, [](const LogExtent& a, const LogExtent& b) {
-    return a.offset + a.length <= b.offset ? true : !(b.offset + b.length <= a.offset) && a.offset < b.offset;
-  });
+  const bool ascends = std::ranges::adjacent_find(extents, [](const LogExtent& a, const LogExtent& b) {
+                         return b.offset < a.offset + a.length;
+                       }) == extents.end();
   if (ascends) {
     batch.tables.push_back({std::move(data), slot.number, extents, bytes});
     return {};

@@ -68,12 +68,10 @@ void remove_log(const NodeLog& log) {
 Status recover(const std::string& name, bool dry, Recovered& out) {
   std::unique_ptr<NodeLog> log;
   if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
-  // Two of these would each think that they are alone.
-  struct flock alone{};
-  alone.l_type = F_WRLCK;
-  alone.l_whence = SEEK_SET;
-  alone.l_len = 1;
-  if (::fcntl(log->descriptor(), F_OFD_SETLK, &alone) != 0 || log->is_used()) return in_use(name);
+  if (log->is_used()) return in_use(name);
+  // Another process may be at it, of a program that has closed the file: then it is two.
+  const bool helps = log->has_drainer();
+  if (!helps && !dry && !log->be_drainer()) return in_use(name);
   const std::string path = log->identity().path;
   const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
   if (file.number() < 0)
@@ -89,13 +87,16 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
     }
     return {};
   }
-  log->set_right_after_crash();
-  out.torn = log->drop_torn();
+  if (!helps) {
+    log->set_right_after_crash();
+    out.torn = log->drop_torn();
+  }
   for (const NodeLog::Entry& entry : log->entries()) {
     ++out.appends;
     out.bytes += entry.bytes;
   }
   const auto storage = make_posix_storage(file.number(), path);
+  out.helped = helps;
   if (Status status = log->drain_all(*storage); !status.ok()) return status;
   if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
   remove_log(*log);
@@ -112,6 +113,7 @@ Status settle_leftover(const std::string& path) {
                                      ". If it is lost, remove " + mark_of(path)};
     Recovered recovered;
     if (Status status = recover(name, false, recovered); !status.ok()) return status;
+    if (recovered.helped) continue;
     std::string told = path + " was not complete: " + std::to_string(recovered.bytes) + " bytes of " + name +
                        " are in it now";
     if (recovered.torn > 0)

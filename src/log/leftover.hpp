@@ -25,6 +25,7 @@ void remove_log(const NodeLog& log);
 /// What brought a log into its file.
 struct Recovered {
   std::int64_t appends = 0, bytes = 0, torn = 0;
+  bool helped = false;  ///< a process of the program was at it, which has closed the file
 };
 /// Brings a log that no process uses into its file, which must be the one that the log is of, and removes it.
 /// `dry`: changes nothing, and only tells.

@@ -29,7 +29,7 @@ constexpr std::int64_t kLeastCapacity = 1 << 20;
 constexpr std::int64_t kLarge = 64 << 10, kGathered = 256 << 10;
 constexpr std::int64_t kBatch = 8 << 20;
 // Where locks say who lives: a byte for each rank, far behind what the log can hold.
-constexpr off_t kLives = off_t{1} << 61;
+constexpr off_t kLives = off_t{1} << 61, kDrains = kLives - 1;
 
 std::int64_t rounded(std::int64_t bytes) {
   return (bytes + 7) / 8 * 8;
@@ -134,15 +134,8 @@ Status NodeLog::attach(const std::string& name, int rank, std::unique_ptr<NodeLo
 Status NodeLog::attach(Descriptor file, std::string name, int rank, std::unique_ptr<NodeLog>& out) {
   std::unique_ptr<NodeLog> log(new NodeLog(std::move(file), std::move(name), rank));
   if (Status status = log->map(); !status.ok()) return status;
-  if (rank >= 0) {
-    struct flock lives{};
-    lives.l_type = F_WRLCK;
-    lives.l_whence = SEEK_SET;
-    lives.l_start = kLives + rank;
-    lives.l_len = 1;
-    if (::fcntl(log->descriptor(), F_OFD_SETLK, &lives) != 0)
-      return from_errno(errno, "cannot lock the log " + log->name_);
-  }
+  if (rank >= 0 && !log->lock_byte(kLives + rank))
+    return from_errno(errno, "cannot lock the log " + log->name_);
   out = std::move(log);
   return {};
 }
@@ -170,14 +163,27 @@ NodeLog::~NodeLog() {
   if (page_ != nullptr) ::munmap(page_, mapped_);
 }
 
-bool NodeLog::lives(int rank) const {
-  if (rank == rank_) return true;
+bool NodeLog::lock_byte(off_t byte) const noexcept {
+  struct flock wanted{};
+  wanted.l_type = F_WRLCK;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_start = byte;
+  wanted.l_len = 1;
+  return ::fcntl(descriptor(), F_OFD_SETLK, &wanted) == 0;
+}
+
+// By others than this object; `length` 0: all bytes from there on.
+bool NodeLog::is_locked(off_t begin, off_t length) const {
   struct flock asked{};
   asked.l_type = F_WRLCK;
   asked.l_whence = SEEK_SET;
-  asked.l_start = kLives + rank;
-  asked.l_len = 1;
+  asked.l_start = begin;
+  asked.l_len = length;
   return ::fcntl(descriptor(), F_OFD_GETLK, &asked) != 0 || asked.l_type != F_UNLCK;
+}
+
+bool NodeLog::lives(int rank) const {
+  return rank == rank_ || is_locked(kLives + rank, 1);
 }
 
 void NodeLog::leave() noexcept {
@@ -190,12 +196,15 @@ void NodeLog::leave() noexcept {
 }
 
 bool NodeLog::is_used() const {
-  struct flock asked{};
-  asked.l_type = F_WRLCK;
-  asked.l_whence = SEEK_SET;
-  asked.l_start = kLives;
-  asked.l_len = 0;
-  return ::fcntl(descriptor(), F_OFD_GETLK, &asked) != 0 || asked.l_type != F_UNLCK;
+  return is_locked(kLives, 0);
+}
+
+bool NodeLog::be_drainer() noexcept {
+  return lock_byte(kDrains);
+}
+
+bool NodeLog::has_drainer() const {
+  return is_locked(kDrains, 1);
 }
 
 // ---- appending ----

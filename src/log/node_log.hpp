@@ -96,6 +96,9 @@ class NodeLog {
   void leave() noexcept;
   /// Whether a process lives that is a rank of it. Itself does not count.
   bool is_used() const;
+  /// This process drains it, as long as it has it; and whether another one does.
+  bool be_drainer() noexcept;
+  bool has_drainer() const;
   /// The end of the highest byte put that is not in the file yet; 0: nothing.
   std::int64_t end() const;
   /// An append, for people.
@@ -118,6 +121,8 @@ class NodeLog {
             std::int64_t bytes) noexcept;
   Status write_past(std::span<const Piece> pieces, Storage& below);
   bool lives(int rank) const;
+  bool lock_byte(off_t byte) const noexcept;
+  bool is_locked(off_t begin, off_t length) const;
   struct Part;
   struct Table;
   struct Batch;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,6 +18,20 @@ namespace {
 
 // An int counts the bytes of one call, and Open MPI 5.0 has no large-count calls.
 constexpr std::int64_t kMostPerCall = std::int64_t{1} << 30;
+
+/// An independent call, made again where a signal has interrupted it: MPI-IO libraries take that for a
+/// failure.
+template <class Call>
+int uninterrupted(Call&& call) {
+  constexpr int most = 1000;  // in case that the number is an old one
+  int error = MPI_SUCCESS;
+  for (int i = 0; i < most; ++i) {
+    errno = 0;
+    error = call();
+    if (error == MPI_SUCCESS || errno != EINTR) break;
+  }
+  return error;
+}
 
 /// Storage by independent MPI-IO. `file` stays its owner's, with the default view (bytes at 0). `descriptor`:
 /// of that file, to ask how much room is left; -1: none.
@@ -30,8 +45,9 @@ class MpiioStorage final : public Storage {
       for (std::int64_t done = 0; done < piece.length;) {
         const auto part = static_cast<int>(std::min(kMostPerCall, piece.length - done));
         MPI_Status status;
-        const int error =
-            MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
+        const int error = uninterrupted([&] {
+          return MPI_File_write_at(file_, piece.offset + done, piece.data + done, part, MPI_BYTE, &status);
+        });
         if (error != MPI_SUCCESS) return failed_write(error, piece.offset + done, part);
         int written = 0;
         MPI_Get_count(&status, MPI_BYTE, &written);
@@ -48,7 +64,8 @@ class MpiioStorage final : public Storage {
     while (done < length) {
       const auto part = static_cast<int>(std::min(kMostPerCall, length - done));
       MPI_Status status;
-      const int error = MPI_File_read_at(file_, offset + done, data + done, part, MPI_BYTE, &status);
+      const int error = uninterrupted(
+          [&] { return MPI_File_read_at(file_, offset + done, data + done, part, MPI_BYTE, &status); });
       if (error != MPI_SUCCESS) return from_mpi(error, range_message("read", path_, offset + done, part));
       int got = 0;
       MPI_Get_count(&status, MPI_BYTE, &got);

@@ -62,6 +62,15 @@ bool id_at(const std::string& path, FileId& out) {
   return true;
 }
 
+std::vector<int> descriptors_of(const FileId& file) {
+  std::vector<int> all = all_descriptors();
+  std::erase_if(all, [&](int descriptor) {
+    FileId id;
+    return !id_of(descriptor, id) || id != file;
+  });
+  return all;
+}
+
 bool descriptors_left(int wanted) {
   const int taken = take_lowest();
   if (taken < 0) return false;

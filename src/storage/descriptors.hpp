@@ -18,6 +18,9 @@ struct FileId {
 bool id_of(int descriptor, FileId& out);
 bool id_at(const std::string& path, FileId& out);
 
+/// Those of a file that this process has, whoever opened them.
+std::vector<int> descriptors_of(const FileId& file);
+
 /// Whether this process may open so many more; MPI-IO libraries need a few at a time, and wait for each other
 /// for ever where one rank has none.
 bool descriptors_left(int wanted);

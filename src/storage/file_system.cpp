@@ -25,6 +25,7 @@ struct Known {
   bool memory = false;
   Locks locks = Locks::not_known;
   Unit unit = Unit::block;
+  Renewal renewal = Renewal::none;
 };
 
 constexpr Known on_disk(std::uint32_t magic, const char* name) {
@@ -43,8 +44,9 @@ constexpr Known loose(std::uint32_t magic, const char* name, Locks locks = Locks
 }
 constexpr std::uint32_t kFuse = 0x65735546, kLustre = 0x0BD00BD0, kNfs = 0x6969;
 /// By FUSE: whatever the server does, the kernel of each machine keeps pages of its own.
-constexpr Known by_fuse(const char* type, const char* name, Locks locks = Locks::not_known) {
-  return {kFuse, type, name, false, false, false, locks};
+constexpr Known by_fuse(const char* type, const char* name, Locks locks = Locks::not_known,
+                        Renewal renewal = Renewal::none) {
+  return {kFuse, type, name, false, false, false, locks, Unit::block, renewal};
 }
 
 // From statfs(2), linux/magic.h and the file systems' own headers. An overlay's upper layer, where all that
@@ -82,7 +84,7 @@ constexpr std::array kFileSystems{
     loose(0x6B414653, "afs"),
     loose(0x01021997, "9p"),
     loose(0x786F4256, "vboxsf", Locks::this_machine),
-    by_fuse("fuse.glusterfs", "glusterfs", Locks::everywhere),
+    by_fuse("fuse.glusterfs", "glusterfs", Locks::everywhere, Renewal::by_allocation),
     by_fuse("fuse.mfs", "moosefs", Locks::everywhere),
     by_fuse("fuse.dfuse", "dfuse", Locks::this_machine),
     by_fuse("fuse.daos", "dfuse", Locks::this_machine),
@@ -107,6 +109,7 @@ FileSystem told(const Known& known) {
   system.memory = known.memory;
   system.locks = known.locks;
   system.unit = known.unit;
+  system.renewal = known.renewal;
   return system;
 }
 

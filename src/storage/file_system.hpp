@@ -20,6 +20,12 @@ enum class Unit {
   layout  ///< each file's own stripes, which its attribute lustre.lov tells
 };
 
+/// What makes a node that has an old view of a file ask the server, besides a sync and dropped pages.
+enum class Renewal {
+  none,          ///< nothing more, as far as is known
+  by_allocation  ///< an allocation of the file's first byte, where the file may be written
+};
+
 struct FileSystem {
   std::string name = "unknown";
   bool coherent = false;  ///< between all nodes that mount it: what one wrote any other reads, byte for byte
@@ -27,6 +33,7 @@ struct FileSystem {
   bool memory = false;    ///< of which there is nothing else
   Locks locks = Locks::not_known;
   Unit unit = Unit::block;
+  Renewal renewal = Renewal::none;
   std::uint32_t magic = 0;  ///< f_type of statfs(2)
   std::string type;  ///< as /proc/self/mountinfo says, asked only where the magic number does not tell enough
 };

@@ -40,12 +40,18 @@ int flags_of(const OpenMode& mode) {
   return (mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
 }
 
-int open_file(const std::string& name, int flags) {
-  int descriptor = -1;
+/// What a system call returns, made again as long as a signal interrupts it.
+template <class Call>
+int uninterrupted(Call&& call) {
+  int result = -1;
   do {
-    descriptor = ::open(name.c_str(), flags, 0666);
-  } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+int open_file(const std::string& name, int flags) {
+  return uninterrupted([&] { return ::open(name.c_str(), flags, 0666); });
 }
 
 // Where MPI-IO only says that it failed, the system knows more; else another rank may.
@@ -194,10 +200,7 @@ Status StoredFile::open_waiting() {
   if (!waits_) return {};
   const int opened = open_file(name_of(descriptor_), flags_of(request_.mode));
   if (opened < 0) return from_errno(errno, "cannot open " + request_.path);
-  int result = -1;
-  do {
-    result = ::dup3(opened, descriptor_, O_CLOEXEC);
-  } while (result < 0 && errno == EINTR);
+  const int result = uninterrupted([&] { return ::dup3(opened, descriptor_, O_CLOEXEC); });
   Status status = result >= 0 ? Status{} : from_errno(errno, "cannot open " + request_.path);
   ::close(opened);
   waits_ = !status.ok();
@@ -356,8 +359,8 @@ Status StoredFile::settle(const Communicator& ranks, int node, int nodes, Settin
   agreed_number_ = agreed[offered_.number];
   leave_mark(agreed_number_);
   if (nodes > 1 && !coherent) {
-    auto view =
-        std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_, request_.path);
+    auto view = std::make_unique<NodeView>(std::move(storage_), theirs_ >= 0 ? theirs_ : descriptor_,
+                                           request_.path, system_.renewal);
     view_ = view.get();
     storage_ = std::move(view);
   }
@@ -419,7 +422,8 @@ Status StoredFile::size(std::int64_t& bytes) const {
 
 Status StoredFile::set_size(const Communicator& ranks, std::int64_t bytes) {
   if (!posix_) return handle_->set_size(bytes);
-  if (ranks.rank() != 0 || ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0) return {};
+  const auto size = static_cast<off_t>(bytes);
+  if (ranks.rank() != 0 || uninterrupted([&] { return ::ftruncate(descriptor_, size); }) == 0) return {};
   return from_errno(errno, "cannot set the size of " + request_.path);
 }
 
@@ -429,7 +433,9 @@ Status StoredFile::sync(bool of_node) {
   if (!posix_) return handle_->sync();
   if (!of_node) return {};
   if (Status status = open_waiting(); !status.ok()) return status;
-  return ::fsync(descriptor_) == 0 ? Status{} : from_errno(errno, "cannot sync " + request_.path);
+  return uninterrupted([&] { return ::fsync(descriptor_); }) == 0
+             ? Status{}
+             : from_errno(errno, "cannot sync " + request_.path);
 }
 
 Status StoredFile::close() {

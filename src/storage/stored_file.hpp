@@ -93,6 +93,15 @@ class StoredFile {
   /// and then a barrier, look_anew() lets this rank see it with its next read, or when it asks for the size.
   bool views_differ() const { return view_ != nullptr; }
   Status show() { return view_ != nullptr ? view_->show() : Status{}; }
+  /// This process has written past storage(): show() cares for that, too. `from_now_on`: it goes on to.
+  void note_direct_writes(bool from_now_on = false) {
+    if (view_ != nullptr) view_->note_direct_writes(from_now_on);
+  }
+  /// Whether each write that comes is shown before it returns.
+  void show_at_once(bool wanted) {
+    if (view_ != nullptr) view_->show_at_once(wanted);
+  }
+  bool shows_at_once() const { return view_ != nullptr && view_->shows_at_once(); }
   void look_anew() {
     if (view_ != nullptr) view_->look_anew();
   }

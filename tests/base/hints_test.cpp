@@ -63,7 +63,7 @@ std::string other_value(const HintSpec& hint) {
     const std::string first = values.substr(0, values.find(' ')), last = values.substr(values.rfind(' ') + 1);
     return last == hint.default_value ? first : last;
   }
-  if (values.starts_with("bytes")) return "192k";
+  if (values.starts_with("bytes")) return "2112k";
   return values == "a path" ? "/tmp/a b" : "3";
 }
 
@@ -90,6 +90,7 @@ TEST(Settings, RanksAgreeOnAllButTheReportAndWhatOnlyTestsSet) {
   for_each_agreed(other, [&](std::int64_t& number) { number = numbers.at(at++); });
   other.stats = first.stats;
   other.trace = first.trace;
+  other.log = first.log;
   other.fail_after_bytes = first.fail_after_bytes;
   other.fail_rank = first.fail_rank;
   other.delay_usec = first.delay_usec;

@@ -237,7 +237,7 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
     const bool alone = kind < 5 || kind == 10;
     if (alone && others) {
       if (to_meet == 0) status = file->flush();
-      if (to_meet == 1) file->barrier_around_read();
+      if (to_meet == 1) status = file->barrier_around_read();
       if (to_meet == 2) {
         if (file->rank() == static_cast<int>(random() % static_cast<unsigned>(file->ranks())))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -287,13 +287,13 @@ void random_steps(unsigned seed, int steps, const std::string& nodes) {
       file->space_taken();
     } else {  // somebody reads, or all do together
       const bool together = kind == 9;
-      if (together) file->barrier_around_read(), forget();
+      if (together) status = file->barrier_around_read(), forget();
       if (together || file->rank() == who) {
         std::vector<std::byte> got(static_cast<std::size_t>(bytes));
         status.update(file->read_at(at, got.data(), bytes));
         if (std::memcmp(got.data(), image.data() + at, got.size()) != 0) fail(step, "a read");
       }
-      if (together) file->barrier_around_read();
+      if (together) status.update(file->barrier_around_read());
     }
     if (!status.ok()) fail(step, status.message().c_str());
     if (below(2) == 0) MPI_Barrier(MPI_COMM_WORLD);

@@ -217,9 +217,9 @@ void collective_calls() {
   CHECK_OK(put_interleaved(*file, 200, std::int64_t{6} << 20, 512, 77));  // too large to be kept
   CHECK(file->counters().pooled_calls == 20 || file->ranks() > 16);
   CHECK_OK(put_interleaved(*file, 1000, 3000, 5, 78));
-  file->barrier_around_read();
+  CHECK_OK(file->barrier_around_read());
   CHECK(holds_interleaved(*file, 1000, 3000, 78));
-  file->barrier_around_read();
+  CHECK_OK(file->barrier_around_read());
   CHECK_OK(file->close());
   file = open_file(MPI_COMM_WORLD, "node.dat", "", nullptr, Keeping::nothing);
   for (unsigned call = 0; call < 2; ++call) CHECK(holds_interleaved(*file, 100 * call, 100, call));
@@ -340,13 +340,13 @@ void random_steps(unsigned seed, int steps) {
       status = below(2) == 0 ? file->flush() : file->sync();
     } else {  // somebody reads, or all do together
       const bool together = kind == 8;
-      if (together) file->barrier_around_read();
+      if (together) status = file->barrier_around_read();
       if (together || file->rank() == who) {
         std::vector<std::byte> got(static_cast<std::size_t>(bytes));
-        status = file->read_at(at, got.data(), bytes);
+        status.update(file->read_at(at, got.data(), bytes));
         if (std::memcmp(got.data(), image.data() + at, got.size()) != 0) fail(step, "a read");
       }
-      if (together) file->barrier_around_read();
+      if (together) status.update(file->barrier_around_read());
     }
     if (!status.ok()) fail(step, status.message().c_str());
     MPI_Barrier(MPI_COMM_WORLD);

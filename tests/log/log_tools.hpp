@@ -24,7 +24,7 @@ namespace test {
 using namespace forebay;
 
 struct LoggedFile {
-  explicit LoggedFile(std::int64_t capacity = 1 << 20) {
+  explicit LoggedFile(std::int64_t capacity = 1 << 20, bool fills_holes = false) {
     std::string name = (std::filesystem::temp_directory_path() / "forebay-log-XXXXXX").string();
     folder = ::mkdtemp(name.data());
     path = folder + "/file.dat";
@@ -37,6 +37,8 @@ struct LoggedFile {
     wish.generation = 17;
     wish.stripe_bytes = 64 << 10;
     wish.capacity = capacity;
+    wish.fills_holes = fills_holes;
+    wish.mark = OpenMark::any_number();
     const Status made = NodeLog::create(wish, log_name);
     EXPECT_TRUE(made.ok()) << made.message();
     EXPECT_TRUE(write_mark(path, {log_name}).ok());

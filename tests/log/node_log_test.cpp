@@ -24,14 +24,17 @@ TEST(NodeLog, is_as_the_file) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Dice dice(seed);
-    LoggedFile logged(dice.one_in(2) ? 1 << 20 : 3 << 20);
+    LoggedFile logged(dice.one_in(2) ? 1 << 20 : 3 << 20, dice.one_in(2));
     std::vector<std::unique_ptr<NodeLog>> logs;
     std::vector<std::unique_ptr<Storage>> ranks;
     for (int r = 0; r < 3; ++r) {
       logs.push_back(logged.rank(r));
       ranks.push_back(make_logged_storage(*logged.below, *logs.back()));
     }
-    std::vector<std::byte> right(kFile);
+    // What lies between is nobody's to change.
+    std::vector<std::byte> right = some_bytes(dice, kFile);
+    const Piece before{0, right.data(), kFile};
+    ASSERT_TRUE(logged.below->write({&before, 1}).ok());
     for (int step = 0; step < 300; ++step) {
       const auto rank = static_cast<std::size_t>(dice.below(3));
       if (dice.one_in(4)) {
@@ -49,8 +52,10 @@ TEST(NodeLog, is_as_the_file) {
         const std::int64_t most = count > 1 ? 40 : dice.one_in(3) ? 400000 : 2000;
         std::vector<std::vector<std::byte>> data;
         std::vector<Piece> pieces;
+        const std::int64_t stride = count > 1 && dice.one_in(2) ? dice.between(41, 300) : 0;
+        const std::int64_t from = dice.below(kFile - stride * count);
         for (std::int64_t i = 0; i < count; ++i) {
-          const std::int64_t begin = dice.below(kFile);
+          const std::int64_t begin = stride > 0 ? from + i * stride : dice.below(kFile);
           data.push_back(some_bytes(dice, dice.between(0, std::min(most, kFile - begin))));
           pieces.push_back({begin, data.back().data(), static_cast<std::int64_t>(data.back().size())});
           std::copy(data.back().begin(), data.back().end(), right.begin() + begin);

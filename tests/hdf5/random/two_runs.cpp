@@ -94,7 +94,8 @@ void start(Played& played, const ProgramOptions& options) {
   // Under `forebay run` writes are kept, too.
   const bool keeps = options.commit || std::getenv("FOREBAY_KEEPER") != nullptr;
   played.player->always_flushes =
-      on_hosts(played.run) || (keeps && setting.hints.find("forebay_ranks_per_node") != std::string::npos);
+      on_hosts(played.run) || std::getenv("FOREBAY_TEST_STOCK_FOLDER") != nullptr ||
+      (keeps && setting.hints.find("forebay_ranks_per_node") != std::string::npos);
   played.player->play(setting.steps, setting.kind);
 }
 
