@@ -64,7 +64,10 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
     NodeLog::Wish wish;
     wish.folder = whole_name(file.settings.log);
     wish.path = whole_name(file.file.name_now());
-    if (!file.file.identity(wish.file)) status = {Code::unsupported, "it cannot be told which file it is"};
+    std::vector<std::string> others;
+    if (read_mark(mark_of(wish.path), others))
+      status = {Code::unsupported, "another open file has a log of it"};
+    else if (!file.file.identity(wish.file)) status = {Code::unsupported, "it cannot be told which file it is"};
     wish.generation = OpenMark::any_number();
     wish.node = t.node;
     wish.nodes = t.nodes;
@@ -182,7 +185,12 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
       puts.clear();
     }
   }
-  return collective_write(f, puts, std::move(mine), agree_max);
+  return seen(collective_write(f, puts, std::move(mine), agree_max));
+}
+
+// Where this process has the file open once more, it is to see that.
+Status KeepInLog::seen(Status status) {
+  return status.ok() && file_.twice() ? log_->drain_all(below_) : status;
 }
 
 Status KeepInLog::write(std::span<const Put> puts, When /*when*/) {
@@ -205,7 +213,7 @@ Status KeepInLog::write(std::span<const Put> puts, When /*when*/) {
   } catch (const std::bad_alloc&) {
     status.update(f.no_memory("for a write to "));
   }
-  return status;
+  return seen(std::move(status));
 }
 
 // PnetCDF's own driver writes its header past this, where that comes between.
@@ -213,7 +221,7 @@ Status KeepInLog::write_at(const Piece& piece) {
   be_watched();
   Status status = logged_->write({&piece, 1});
   if (status.ok() && file_.options.keeping == Keeping::by_rank && !holds_) status = log_->drain_all(below_);
-  return status;
+  return seen(std::move(status));
 }
 
 // ---- into the file ----
@@ -277,13 +285,14 @@ void KeepInLog::write_out(Ending ending) noexcept {
     if (served_ == 0 && !log_->empty()) say_in_log(file_.options.path.c_str());
     return;
   }
+  // An append that the end of the process has interrupted is waited for by nobody.
+  log_->leave();
   const Status status = log_->drain_all(below_);
   if (!status.ok()) {
     warn_once("as the program ended: " + status.message() + "; what is missing is in " + log_->name() +
               ": forebay recover " + file_.options.path);
     return;
   }
-  log_->leave();
   if (served_ == 0 && log_->empty() && !log_->is_used()) remove_log(*log_);
 }
 

@@ -44,6 +44,7 @@ class KeepInLog final : public Keeper, public Holder {
  private:
   KeepInLog(FileContext& file, std::unique_ptr<NodeLog> log);
   void be_watched();
+  Status seen(Status status);
   void tell_keeper();
   bool closes_in_background() const;
   void leave_to_keeper();

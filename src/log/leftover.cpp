@@ -111,6 +111,10 @@ Status settle_leftover(const std::string& path) {
       return {Code::unsupported, path + " is not complete: some of it is in " + name +
                                      ", which is not here. Where it is, type: forebay recover " + path +
                                      ". If it is lost, remove " + mark_of(path)};
+    // An open file's: until its flush others see what is in the file, as in commit mode.
+    std::unique_ptr<NodeLog> log;
+    if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
+    log.reset();
     Recovered recovered;
     if (Status status = recover(name, false, recovered); !status.ok()) return status;
     if (recovered.helped) continue;

@@ -29,6 +29,8 @@ constexpr std::int64_t kLeastCapacity = 1 << 20;
 constexpr std::int64_t kLarge = 64 << 10, kGathered = 256 << 10;
 constexpr std::int64_t kBatch = 8 << 20;
 // Where locks say who lives: a byte for each rank, far behind what the log can hold.
+// Of who appends nothing more: what it has begun never comes.
+constexpr int kNobody = -2;
 constexpr off_t kLives = off_t{1} << 61, kDrains = kLives - 1;
 
 std::int64_t rounded(std::int64_t bytes) {
@@ -187,6 +189,7 @@ bool NodeLog::lives(int rank) const {
 }
 
 void NodeLog::leave() noexcept {
+  rank_ = kNobody;
   struct flock lives{};
   lives.l_type = F_UNLCK;
   lives.l_whence = SEEK_SET;
@@ -262,7 +265,8 @@ Status NodeLog::make_room(Storage& below) {
 }
 
 Status NodeLog::gather(std::span<const Piece> pieces, Storage& below) {
-  if (page_->state.off.load(std::memory_order_relaxed) != 0) return write_past(pieces, below);
+  if (page_->state.off.load(std::memory_order_relaxed) != 0 || rank_ == kNobody)
+    return write_past(pieces, below);
   const std::int64_t most = page_->identity.capacity / 4;
   Status status;
   for (const Piece& piece : pieces) {
@@ -361,6 +365,7 @@ bool NodeLog::fill(std::int64_t number, std::span<const LogExtent> extents, cons
 bool NodeLog::append_in_signal(const Piece& piece) noexcept {
   const LogExtent extent{piece.offset, piece.length};
   std::int64_t number = 0;
+  if (rank_ == kNobody) return false;
   when_needed_ = nullptr;
   return reserve(piece.length, number) && fill(number, {&extent, 1}, piece.data, piece.length);
 }
