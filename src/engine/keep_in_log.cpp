@@ -67,7 +67,8 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
     std::vector<std::string> others;
     if (read_mark(mark_of(wish.path), others))
       status = {Code::unsupported, "another open file has a log of it"};
-    else if (!file.file.identity(wish.file)) status = {Code::unsupported, "it cannot be told which file it is"};
+    else if (!file.file.identity(wish.file))
+      status = {Code::unsupported, "it cannot be told which file it is"};
     wish.generation = OpenMark::any_number();
     wish.node = t.node;
     wish.nodes = t.nodes;

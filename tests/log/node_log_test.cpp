@@ -126,6 +126,26 @@ TEST(NodeLog, stays_within_its_bound) {
   EXPECT_EQ(logged.content(20'000'000), std::vector<std::byte>(20'000'000, std::byte{5}));
 }
 
+// A reader between whose two steps the ring goes round reads again: what it would find there is something
+// else.
+TEST(NodeLog, tells_a_reader_whom_the_ring_has_overtaken) {
+  LoggedFile logged(1 << 20);
+  const auto log = logged.rank(0);
+  const std::vector<std::byte> data(200'000, std::byte{5});
+  const auto put = [&](std::int64_t at) {
+    const Piece piece{at, data.data(), 200'000};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+  };
+  put(0);
+  const NodeLog::Mark mark = log->mark();
+  std::byte byte{};
+  Status status;
+  EXPECT_TRUE(log->overlay(mark, 0, &byte, 1, status));
+  EXPECT_EQ(byte, std::byte{5});
+  for (int i = 1; i < 20; ++i) put(i * 200'000);
+  EXPECT_FALSE(log->overlay(mark, 0, &byte, 1, status));
+}
+
 TEST(NodeLog, that_cannot_be_drained_keeps_all) {
   LoggedFile logged;
   const auto log = logged.rank(0);
