@@ -111,7 +111,8 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
 void KeepInLog::tell_keeper() {
   FileContext& f = file_;
   const Topology& t = f.nodes->topology();
-  if (t.node_comm->shares_heap() || f.file.descriptor() < 0) return;
+  // Never both ways into one file.
+  if (t.node_comm->shares_heap() || f.settings.storage != StorageKind::posix) return;
   const bool background = f.settings.drain == Drain::background;
   const KeeperUse use =
       background && f.settings.keeper == KeeperUse::automatic ? KeeperUse::start : f.settings.keeper;
