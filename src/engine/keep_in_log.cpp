@@ -3,19 +3,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "base/host_name.hpp"
 #include "base/waiting.hpp"
 #include "engine/closed_in_background.hpp"
 #include "engine/collective.hpp"
 #include "engine/file_context.hpp"
+#include "engine/reach.hpp"
 #include "keeper/connection.hpp"
 #include "log/leftover.hpp"
 #include "log/logged_storage.hpp"
 #include "ranks/agreement.hpp"
+#include "ranks/collective_call.hpp"
 #include "storage/emergency_writer.hpp"
 
 namespace forebay {
@@ -45,6 +49,49 @@ class Gathering final : public Storage {
   Storage& below_;
 };
 
+/// As ranks tell each other.
+struct LogName {
+  std::array<char, 256> host;
+  std::array<char, 2048> name;
+};
+
+// Rank 0 finds out whether another open file has one.
+Status make_log(FileContext& file, std::int64_t generation, LogName& out) {
+  const Topology& t = file.nodes->topology();
+  NodeLog::Wish wish;
+  wish.folder = whole_name(file.settings.log);
+  wish.path = whole_name(file.file.name_now());
+  std::vector<MarkedLog> others;
+  if (file.comm->rank() == 0 && read_mark(mark_of(wish.path), others))
+    return {Code::unsupported, "another open file has a log of it"};
+  if (!file.file.identity(wish.file)) return {Code::unsupported, "it cannot be told which file it is"};
+  wish.generation = generation;
+  wish.node = t.node;
+  wish.nodes = t.nodes;
+  wish.stripe_bytes = file.layout.stripe_bytes();
+  // Other nodes write between what this one has.
+  wish.fills_holes = t.nodes == 1 && file.readable && file.file.fills_holes() && file.file.mark() != nullptr;
+  wish.mark = file.file.mark_number();
+  wish.capacity = file.settings.log_bytes;
+  std::string made;
+  if (Status status = NodeLog::create(wish, made); !status.ok()) return status;
+  if (made.size() >= out.name.size()) {
+    ::unlink(made.c_str());
+    return {Code::bad_argument, "the name of " + wish.folder + " is too long for a log"};
+  }
+  made.copy(out.name.data(), out.name.size() - 1);
+  host_name().copy(out.host.data(), out.host.size() - 1);
+  return {};
+}
+
+Extent both(const Extent& a, const Extent& b) {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+bool meet(const Extent& a, const Extent& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
 }  // namespace
 
 // ---- from open to close ----
@@ -53,44 +100,38 @@ KeepInLog::KeepInLog(FileContext& file, std::unique_ptr<NodeLog> log)
     : Keeper(file),
       log_(std::move(log)),
       logged_(make_logged_storage(file.file.storage(), *log_)),
-      below_(file.file.storage()) {}
+      below_(file.file.storage()),
+      several_(file.nodes->topology().nodes > 1) {}
 
 Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
   const Topology& t = file.nodes->topology();
   const bool first = t.local_rank == 0;
-  std::array<char, 2048> name{};
+  std::int64_t generation = OpenMark::any_number();
   Status status;
-  if (first) {
-    NodeLog::Wish wish;
-    wish.folder = whole_name(file.settings.log);
-    wish.path = whole_name(file.file.name_now());
-    std::vector<std::string> others;
-    if (read_mark(mark_of(wish.path), others))
-      status = {Code::unsupported, "another open file has a log of it"};
-    else if (!file.file.identity(wish.file))
-      status = {Code::unsupported, "it cannot be told which file it is"};
-    wish.generation = OpenMark::any_number();
-    wish.node = t.node;
-    wish.nodes = t.nodes;
-    wish.stripe_bytes = file.layout.stripe_bytes();
-    wish.fills_holes = file.readable && file.file.fills_holes() && file.file.mark() != nullptr;
-    wish.mark = file.file.mark_number();
-    wish.capacity = file.settings.log_bytes;
-    std::string made;
-    if (status.ok()) status = NodeLog::create(wish, made);
-    if (status.ok()) {
-      if (made.size() < name.size()) made.copy(name.data(), name.size() - 1);
-      status = write_mark(wish.path, {made});
-      if (!status.ok()) ::unlink(made.c_str());
-      if (!status.ok()) name = {};
+  if (!file.comm->broadcast(&generation, sizeof generation, 0)) status = {Code::mpi, "the ranks are cut off"};
+  LogName name{};
+  if (first && status.ok()) status = make_log(file, generation, name);
+  // Before there is anything in a log, the mark names all of them.
+  std::vector<LogName> names{name};
+  if (t.nodes > 1) {
+    if (const auto firsts = file.comm->split(first ? 0 : -1, file.comm->rank())) {
+      names.resize(static_cast<std::size_t>(firsts->size()));
+      firsts->gather(&name, sizeof name, names.data(), 0);
     }
   }
-  t.node_comm->broadcast(name.data(), name.size(), 0);
+  if (file.comm->rank() == 0) {
+    std::vector<MarkedLog> logs;
+    for (const LogName& each : names) {
+      if (each.name.front() != '\0') logs.push_back({each.host.data(), each.name.data(), false});
+    }
+    if (status.ok()) status = write_mark(whole_name(file.file.name_now()), logs);
+  }
+  t.node_comm->broadcast(&name, sizeof name, 0);
   std::unique_ptr<KeepInLog> keeper;
-  if (status.ok() && name.front() == '\0') status = {Code::peer, "the node's first rank has no log"};
+  if (status.ok() && name.name.front() == '\0') status = {Code::peer, "the node's first rank has no log"};
   if (status.ok()) {
     std::unique_ptr<NodeLog> log;
-    status = NodeLog::attach(name.data(), t.local_rank, log);
+    status = NodeLog::attach(name.name.data(), t.local_rank, log);
     try {
       if (status.ok()) keeper.reset(new KeepInLog(file, std::move(log)));
     } catch (const std::bad_alloc&) {
@@ -98,11 +139,14 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
     }
   }
   if (Status agreed = agree_outcome(*file.comm, status); !agreed.ok()) {
-    if (first && keeper) remove_log(*keeper->log_);
+    if (first && name.name.front() != '\0') ::unlink(name.name.data());
+    if (file.comm->rank() == 0 && names.front().name.front() != '\0')
+      remove_mark(whole_name(file.file.name_now()));
     return status.ok() ? agreed : status;
   }
   file.storage = keeper->logged_.get();
   keeper->tell_keeper();
+  keeper->all_served_ = keeper->several_ ? file.comm->all(keeper->served_ != 0) : keeper->served_ != 0;
   out = std::move(keeper);
   return {};
 }
@@ -137,20 +181,28 @@ KeepInLog::~KeepInLog() {
 }
 
 bool KeepInLog::closes_in_background() const {
-  return file_.settings.log_close == LogClose::background && served_ != 0;
+  return file_.settings.log_close == LogClose::background && all_served_;
 }
 
 std::shared_ptr<SegmentMemory> KeepInLog::close() {
   const bool first = file_.nodes->topology().local_rank == 0;
   file_.storage = &below_;
   unwatch(*this);
+  // Where nothing is left anywhere, not each node writes so into the mark.
+  bool all_empty = false;
+  if (several_ && !closes_in_background()) {
+    all_empty = file_.comm->all(log_->empty());
+    if (all_empty && file_.comm->rank() == 0) remove_mark(log_->identity().path);
+  }
   if (!first) return nullptr;
   if (!log_->empty() && closes_in_background()) {
     leave_to_keeper();
     return nullptr;
   }
   if (served_ != 0) log_served_no_more(served_, false);
-  if (log_->empty())
+  if (all_empty)
+    ::unlink(log_->name().c_str());
+  else if (log_->empty())
     remove_log(*log_);
   else
     warn_once(std::to_string(log_->pending()) + " bytes of " + file_.options.path +
@@ -177,7 +229,25 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
                             When /*when*/) {
   FileContext& f = file_;
   be_watched();
+  paused_ = false;
+  if (several_) {
+    const bool through = f.options.keeping != Keeping::by_rank;
+    if (Status older = put_older_first(puts, mine, agree_max, through); !older.ok()) return older;
+    agree_max = {};
+    // HDF5 reads back what ranks wrote together, each rank by itself, where a dataset shrinks or is copied.
+    if (through) {
+      f.storage = &below_;
+      Status status = write_together(puts, std::move(mine), {});
+      f.storage = logged_.get();
+      return status;
+    }
+  }
   holds_ = true;
+  return seen(write_together(puts, std::move(mine), agree_max));
+}
+
+Status KeepInLog::write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max) {
+  FileContext& f = file_;
   if (f.long_run() > 0 && mine.ok()) {
     try {
       const StageTimer timer(f.counters, Stage::write);
@@ -187,7 +257,49 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
       puts.clear();
     }
   }
-  return seen(collective_write(f, puts, std::move(mine), agree_max));
+  return collective_write(f, puts, std::move(mine), agree_max);
+}
+
+// Of several nodes. Bytes that come to the log which has the older ones of their place come after these. Long
+// runs and nodes' own parts of the file go to the logs of whoever has them; so do the first few calls' runs.
+// `through`: these bytes go to the file, after all that is older.
+Status KeepInLog::put_older_first(std::span<const Put> puts, Status& mine, std::span<std::int64_t> agree_max,
+                                  bool through) {
+  FileContext& f = file_;
+  const Reach reach(f.layout, puts);
+  bool any_long = false;
+  try {
+    for (const Put& put : puts) any_long |= f.long_run() > 0 && Bypass::is_long(*put.cursor, f.long_run());
+  } catch (const std::bad_alloc&) {
+    mine.update(f.no_memory("for a collective write to "));
+  }
+  Agreement agreed;
+  const auto begin = agreed.minimum(reach.hull.begin);
+  const auto end = agreed.maximum(reach.hull.end);
+  const auto loose_begin = agreed.minimum(loose_.begin);
+  const auto loose_end = agreed.maximum(loose_.end);
+  const auto some_long = agreed.any(any_long), some_logged = agreed.any(!log_->empty());
+  agreed.maxima(agree_max);
+  f.agree(agreed);
+  if (through) return agreed[some_logged] ? flush() : Status{};
+  const Extent hull{agreed[begin], agreed[end]};
+  if (!agreed[some_logged])
+    by_owners_ = loose_ = kNothing;
+  else
+    loose_ = {agreed[loose_begin], agreed[loose_end]};
+  const bool goes_loose =
+      agreed[some_long] || !f.windowed || (f.may_have_own_parts(hull) && f.own_parts.worth_it());
+  if (meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
+    ++f.counters.pool_conflicts;
+    if (Status older = flush(); !older.ok()) return older;
+  }
+  Extent& grown = goes_loose ? loose_ : by_owners_;
+  grown = both(grown, hull);
+  return {};
+}
+
+void KeepInLog::note_loose(std::span<const Put> puts) {
+  for (const Put& put : puts) loose_ = both(loose_, put.cursor->hull());
 }
 
 // Where this process has the file open once more, it is to see that.
@@ -195,9 +307,19 @@ Status KeepInLog::seen(Status status) {
   return status.ok() && file_.twice() ? log_->drain_all(below_) : status;
 }
 
-Status KeepInLog::write(std::span<const Put> puts, When /*when*/) {
+Status KeepInLog::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   be_watched();
+  if (several_ && (paused_ || when == When::before_return)) {
+    const StageTimer timer(f.counters, Stage::write);
+    if (Status older = log_->drain_all(below_); !older.ok()) return older;
+    Status status;
+    for (const Put& put : puts) {
+      if (status.ok()) status = f.bypass.write(put, f.layout.stripe_bytes(), below_, f.counters);
+    }
+    return status;
+  }
+  if (several_) note_loose(puts);
   // Short runs become few appends.
   Gathering gathering(*log_, below_);
   Status status;
@@ -218,9 +340,14 @@ Status KeepInLog::write(std::span<const Put> puts, When /*when*/) {
   return seen(std::move(status));
 }
 
-// PnetCDF's own driver writes its header past this, where that comes between.
+// PnetCDF's own driver writes its header past this, where that comes between; rank 0 alone does. HDF5's
+// metadata are read by ranks of all nodes.
 Status KeepInLog::write_at(const Piece& piece) {
   be_watched();
+  if (several_ && file_.options.keeping != Keeping::by_rank) {
+    Status older = log_->drain_all(below_);
+    return older.ok() ? below_.write({&piece, 1}) : older;
+  }
   Status status = logged_->write({&piece, 1});
   if (status.ok() && file_.options.keeping == Keeping::by_rank && !holds_) status = log_->drain_all(below_);
   return seen(std::move(status));
@@ -231,6 +358,7 @@ Status KeepInLog::write_at(const Piece& piece) {
 Status KeepInLog::flush() {
   FileContext& f = file_;
   watching_ = false;  // a program may have set signal handlers by the next put
+  paused_ = false;
   Agreement agreed;
   const auto some = agreed.any(!log_->empty());
   f.agree(agreed);
@@ -242,17 +370,28 @@ Status KeepInLog::flush() {
     }
     status = f.outcome(status);
   }
-  if (status.ok()) holds_ = false;
+  if (status.ok()) {
+    holds_ = false;
+    by_owners_ = loose_ = kNothing;
+  }
   return status;
 }
 
 Status KeepInLog::flush_for(FlushFor why) {
-  const bool waits = why == FlushFor::file || (why == FlushFor::sync && !syncs_in_log()) ||
-                     (why == FlushFor::close && !closes_in_background());
+  FileContext& f = file_;
+  bool waits = why == FlushFor::file || (why == FlushFor::sync && !syncs_in_log()) ||
+               (why == FlushFor::close && !closes_in_background()) ||
+               (why == FlushFor::size && several_);  // of the other nodes' bytes only the file tells
+  // After a sync a rank of another node may write the same place.
+  if (!waits && several_ && why == FlushFor::sync) {
+    Agreement agreed;
+    const auto any_loose = agreed.any(!loose_.empty() && !log_->empty());
+    f.agree(agreed);
+    waits = agreed[any_loose];
+  }
   if (waits) return flush();
   watching_ = false;
   // All have appended what they had; and nobody goes on before the log is as safe as it has to be.
-  FileContext& f = file_;
   f.barrier();
   Status status;
   if (why == FlushFor::sync && f.settings.log_safety == LogSafety::node) {
@@ -264,6 +403,25 @@ Status KeepInLog::flush_for(FlushFor why) {
 
 Status KeepInLog::flush_independent() {
   return log_->drain_all(below_);
+}
+
+// Of what another node's log has nothing is read there.
+Status KeepInLog::before_collective_read(std::int64_t& kept) {
+  kept = several_ ? log_->pending() : 0;
+  paused_ = false;
+  return {};
+}
+
+Status KeepInLog::barrier_around_read() {
+  return several_ ? flush() : Keeper::barrier_around_read();
+}
+
+// As in KeepByNode.
+void KeepInLog::space_freed() {
+  if (!several_ || paused_) return;
+  const CollectiveCall call(file_.about("deletion"));
+  file_.untold.update(flush());
+  paused_ = true;
 }
 
 Status KeepInLog::begin_direct_writes(bool collective) {

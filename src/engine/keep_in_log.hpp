@@ -1,4 +1,6 @@
-// Writes go to the node's log, and from there into the file: one node's ranks, in any order of their calls.
+// Writes go to the log of a node, and from there into the file. On one node they do so in the order of their
+// calls. On several nodes collective writes go to their owners' logs, what ranks write by themselves to their
+// own; where two logs would have the same bytes, what is older goes into the file first.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +31,15 @@ class KeepInLog final : public Keeper, public Holder {
   bool syncs_in_log() const override { return file_.settings.log_sync == LogSync::log; }
   bool flush_waits() const override { return true; }
   Status flush_independent() override;
+  Status before_collective_read(std::int64_t& kept) override;
+  Status flush_kept() override { return flush(); }
+  Status barrier_around_read() override;
   Status begin_direct_writes(bool collective) override;
   void handle_given_away() override { log_->switch_off(); }
+  void space_freed() override;
   bool holds() const override { return holds_; }
   bool survives() const override { return true; }
   std::int64_t end_of_kept() const override { return log_->end(); }
-  /// What a returned write has put is in the log.
-  Level1Use level1(Level1Memory& /*shared*/) override { return Level1Use::none; }
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
 
@@ -44,6 +48,10 @@ class KeepInLog final : public Keeper, public Holder {
  private:
   KeepInLog(FileContext& file, std::unique_ptr<NodeLog> log);
   void be_watched();
+  Status put_older_first(std::span<const Put> puts, Status& mine, std::span<std::int64_t> agree_max,
+                         bool through);
+  Status write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
+  void note_loose(std::span<const Put> puts);
   Status seen(Status status);
   void tell_keeper();
   bool closes_in_background() const;
@@ -55,6 +63,13 @@ class KeepInLog final : public Keeper, public Holder {
   std::uint64_t served_ = 0;  // the keeper process's number of it; 0: it has not heard
   bool holds_ = false;
   bool watching_ = false;
+  // Of several nodes: what may be in their logs, of collective calls at the owners that the layout says,
+  // which all ranks know; and in the logs of whoever wrote it.
+  const bool several_;
+  bool all_served_ = false;
+  bool paused_ = false;  // nothing is kept: space of the file is free, which others may have next
+  Extent by_owners_ = kNothing, loose_ = kNothing;
+  static constexpr Extent kNothing{kNoOffset, 0};
 };
 
 }  // namespace forebay

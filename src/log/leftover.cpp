@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -16,7 +17,8 @@ namespace {
 
 constexpr const char* kFirstLine =
     "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
-constexpr const char* kLog = "log ";
+constexpr const char* kLog = "log ";    // then the host, and the name
+constexpr const char* kDone = "done ";  // then the name
 
 Status in_use(const std::string& log) {
   return {Code::access,
@@ -29,22 +31,24 @@ std::string mark_of(const std::string& path) {
   return path + ".forebay";
 }
 
-bool read_mark(const std::string& mark, std::vector<std::string>& logs) {
+bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
   logs.clear();
   std::ifstream in(mark);
   std::string line;
   if (!std::getline(in, line) || line != kFirstLine) return false;
   while (std::getline(in, line)) {
-    if (line.starts_with(kLog)) logs.push_back(line.substr(4));
+    if (const std::size_t space = line.find(' ', 4); line.starts_with(kLog) && space != std::string::npos)
+      logs.push_back({line.substr(4, space - 4), line.substr(space + 1), false});
+    for (MarkedLog& log : logs) log.done |= line.starts_with(kDone) && line.substr(5) == log.name;
   }
   return true;
 }
 
 // A mark that is read is whole.
-Status write_mark(const std::string& path, const std::vector<std::string>& logs) {
+Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const std::string& log : logs) text += kLog + log + "\n";
+  for (const MarkedLog& log : logs) text += kLog + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -60,8 +64,31 @@ void remove_mark(const std::string& path) {
   ::unlink(mark_of(path).c_str());
 }
 
+namespace {
+
+// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then.
+void note_done(const std::string& path, const std::string& name) {
+  const std::string mark = mark_of(path), line = kDone + name + "\n";
+  const Descriptor file(::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (file.number() < 0 ||
+      ::write(file.number(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return;
+  std::vector<MarkedLog> logs;
+  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return;
+  std::ifstream in(mark);
+  std::string each, last;
+  while (std::getline(in, each)) last = each;
+  if (last + "\n" == line) remove_mark(path);
+}
+
+}  // namespace
+
 void remove_log(const NodeLog& log) {
-  remove_mark(log.identity().path);
+  const LogIdentity& identity = log.identity();
+  if (identity.nodes == 1)
+    remove_mark(identity.path);
+  else
+    note_done(identity.path, log.name());
   ::unlink(log.name().c_str());
 }
 
@@ -103,14 +130,20 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   return {};
 }
 
-Status settle_leftover(const std::string& path) {
-  std::vector<std::string> logs;
+Status settle_leftover(const std::string& path, bool* elsewhere) {
+  std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
-  for (const std::string& name : logs) {
-    if (::access(name.c_str(), F_OK) != 0)
-      return {Code::unsupported, path + " is not complete: some of it is in " + name +
-                                     ", which is not here. Where it is, type: forebay recover " + path +
-                                     ". If it is lost, remove " + mark_of(path)};
+  const MarkedLog* missing = nullptr;
+  for (const MarkedLog& marked : logs) {
+    const std::string& name = marked.name;
+    if (::access(name.c_str(), F_OK) != 0) {
+      if (!marked.done && missing == nullptr) missing = &marked;
+      continue;
+    }
+    if (marked.done) {
+      ::unlink(name.c_str());
+      continue;
+    }
     // An open file's: until its flush others see what is in the file, as in commit mode.
     std::unique_ptr<NodeLog> log;
     if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
@@ -124,7 +157,13 @@ Status settle_leftover(const std::string& path) {
       told += "; " + std::to_string(recovered.torn) + " writes that were cut off are left out";
     warn_once(told);
   }
-  remove_mark(path);
+  if (elsewhere != nullptr) *elsewhere = missing != nullptr;
+  if (missing != nullptr && elsewhere == nullptr)
+    return {Code::unsupported, path + " is not complete: some of it is in " + missing->name + " on " +
+                                   missing->host +
+                                   ", which is not here. Where it is, type: forebay recover " + path +
+                                   ". If it is lost, remove " + mark_of(path)};
+  if (missing == nullptr) remove_mark(path);
   return {};
 }
 

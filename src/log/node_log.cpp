@@ -15,6 +15,7 @@
 #include <new>
 #include <utility>
 
+#include "base/host_name.hpp"
 #include "base/waiting.hpp"
 
 #define XXH_INLINE_ALL
@@ -99,7 +100,7 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   identity.fills = wish.fills_holes ? 1 : 0;
   identity.mark = wish.mark;
   identity.nodes = wish.nodes;
-  (void)::gethostname(identity.host, sizeof identity.host - 1);
+  host_name().copy(identity.host, sizeof identity.host - 1);
   if (wish.path.size() >= sizeof identity.path)
     return {Code::bad_argument, "the name of " + wish.path + " is too long for a log"};
   wish.path.copy(identity.path, sizeof identity.path - 1);

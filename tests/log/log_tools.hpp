@@ -41,7 +41,7 @@ struct LoggedFile {
     wish.mark = OpenMark::any_number();
     const Status made = NodeLog::create(wish, log_name);
     EXPECT_TRUE(made.ok()) << made.message();
-    EXPECT_TRUE(write_mark(path, {log_name}).ok());
+    EXPECT_TRUE(write_mark(path, {{"here", log_name, false}}).ok());
   }
   ~LoggedFile() {
     std::error_code ignored;

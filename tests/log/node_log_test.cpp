@@ -185,6 +185,50 @@ TEST(Recovery, brings_back_all_and_leaves_nothing) {
   EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
 }
 
+// Each node removes its own; the mark goes with the last.
+TEST(Recovery, of_several_nodes) {
+  LoggedFile logged;
+  std::string other;
+  NodeLog::Wish wish;
+  wish.folder = logged.folder;
+  wish.path = logged.path;
+  ASSERT_TRUE(id_of(logged.file.number(), wish.file));
+  wish.stripe_bytes = 64 << 10;
+  wish.capacity = 1 << 20;
+  std::vector<MarkedLog> logs;
+  wish.nodes = 3;
+  for (wish.node = 0; wish.node < 3; ++wish.node) {
+    std::string name;
+    ASSERT_TRUE(NodeLog::create(wish, name).ok());
+    logs.push_back({"node" + std::to_string(wish.node), name, false});
+    std::unique_ptr<NodeLog> log;
+    ASSERT_TRUE(NodeLog::attach(name, 0, log).ok());
+    const std::vector<std::byte> data(100, static_cast<std::byte>(wish.node + 1));
+    const Piece piece{wish.node * 100, data.data(), 100};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+  }
+  ASSERT_TRUE(write_mark(logged.path, logs).ok());
+  // The disk of one node is not here.
+  const std::string away = logs[1].name + ".away";
+  std::filesystem::rename(logs[1].name, away);
+  bool elsewhere = false;
+  ASSERT_TRUE(settle_leftover(logged.path, &elsewhere).ok());
+  EXPECT_TRUE(elsewhere);
+  EXPECT_FALSE(std::filesystem::exists(logs[0].name));
+  EXPECT_FALSE(std::filesystem::exists(logs[2].name));
+  const Status refused = settle_leftover(logged.path);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("node1"), std::string::npos) << refused.message();
+  ASSERT_TRUE(read_mark(mark_of(logged.path), logs));
+  EXPECT_TRUE(logs[0].done && !logs[1].done && logs[2].done);
+  std::filesystem::rename(away, logs[1].name);
+  ASSERT_TRUE(settle_leftover(logged.path).ok());
+  EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
+  const auto file = logged.content(300);
+  for (int node = 0; node < 3; ++node)
+    EXPECT_EQ(file[static_cast<std::size_t>(node * 100 + 99)], static_cast<std::byte>(node + 1));
+}
+
 // One byte of the ring differs from what was appended: that append is left out, and told; the others are not.
 TEST(Recovery, leaves_out_what_is_damaged) {
   LoggedFile logged;
