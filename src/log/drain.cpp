@@ -2,6 +2,7 @@
 // put there is written as a flush of the file would write it.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -110,7 +111,10 @@ Status NodeLog::drain_locked(Storage& file, std::int64_t most, bool& blocked) {
                  std::memory_order_release);
     s.first.store(n, std::memory_order_release);
     s.lock.give();
+    s.drained_at.store(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(),
+                       std::memory_order_relaxed);
     s.pending.fetch_sub(bytes, std::memory_order_relaxed);
+    figures_.drained_bytes += bytes;
   } catch (const std::bad_alloc&) {
     return {Code::no_memory, "no memory to write what the log " + name_ + " has of " + page_->identity.path};
   }

@@ -45,8 +45,9 @@ struct LogState {
   std::atomic<std::int64_t> pending;   ///< bytes put, not in the file yet
   std::atomic<std::uint32_t> drained;  ///< changes with `first`: to wait for
   std::atomic<std::uint32_t> sleepers;
-  std::atomic<std::uint32_t> off;      ///< nothing is appended any more
-  std::atomic<std::uint32_t> closing;  ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::uint32_t> off;        ///< nothing is appended any more
+  std::atomic<std::uint32_t> closing;    ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::int64_t> drained_at;  ///< nanoseconds of the steady clock, for people
 };
 
 enum class SlotState : std::uint32_t { free, reserved, whole, nothing };
