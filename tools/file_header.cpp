@@ -120,7 +120,13 @@ class ClassicHeader {
       // One alone is not padded.
       if (in_records.size() == 1) stride = in_records.front().bytes;
       if (!streaming) header.records = to_signed(records);
-      header.whole_records = to_signed(whole(in_records, stride, static_cast<std::uint64_t>(file_bytes)));
+      const auto room = [&](std::int64_t bytes) {
+        return to_signed(whole(in_records, stride, static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0))));
+      };
+      header.whole_records = room(file_bytes);
+      // Up to three bytes at the end may be padding.
+      if (header.whole_records > header.records && room(file_bytes - 3) <= header.records)
+        header.whole_records = header.records;
       for (const RecordVariable& each : in_records) {
         if (header.records > 0)
           end = std::max(end, each.begin + checked(records - 1, stride) + each.bytes);

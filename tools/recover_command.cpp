@@ -113,7 +113,7 @@ class Recovery {
     Recovered recovered;
     Status status = forebay::recover(name, dry_, recovered, [&](std::int64_t done, std::int64_t all) {
       if (progress_.is_due())
-        progress_.show(fmt::format("{}: {} % of {}", name, 100 * done / std::max<std::int64_t>(all, 1),
+        progress_.show(fmt::format("{}: {} % of {}", fs::path(name).filename().string(), 100 * done / std::max<std::int64_t>(all, 1),
                                    human_bytes(all / 2)));
     });
     progress_.clear();

@@ -190,6 +190,7 @@ TEST_F(HeaderOfFile, NetcdfRecordsFit) {
       EXPECT_EQ(of(text, begin + 5 * record - 1).whole_records, 4);
       EXPECT_EQ(last_.status, 1);
       EXPECT_THAT(last_.output, HasSubstr("counts 5 records, and the file holds 4 whole"));
+      EXPECT_EQ(of(text, begin + 5 * record + 3).whole_records, 5) << "padding";
       EXPECT_EQ(of(text, begin + 7 * record).whole_records, 7);
       EXPECT_EQ(last_.status, 1);
       EXPECT_THAT(last_.output, HasSubstr("has room for 7"));
