@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/host_name.hpp"
 #include "base/speaker.hpp"
 #include "base/waiting.hpp"
@@ -30,6 +31,10 @@ namespace {
 // How long the keeper process may take to take over a log.
 constexpr long kLook = 100'000;  // nanoseconds
 constexpr int kMostLooks = 20'000;
+// For what other nodes have in their logs.
+constexpr long kLongestNap = 50'000'000;  // nanoseconds
+constexpr int kLeastPatience = 10;        // seconds
+constexpr std::size_t kMostHeld = 64;
 
 // From the root folder: the keeper process has another one.
 std::string whole_name(const std::string& name) {
@@ -149,6 +154,10 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
   file.storage = keeper->logged_.get();
   keeper->tell_keeper();
   keeper->all_served_ = keeper->several_ ? file.comm->all(keeper->served_ != 0) : keeper->served_ != 0;
+  // HDF5. Without a process that drains on each node, nobody could wait for that.
+  keeper->reads_alone_ = keeper->several_ && file.options.keeping != Keeping::by_rank && keeper->all_served_ &&
+                         file.settings.drain == Drain::background && !file.file.views_differ();
+  if (keeper->reads_alone_ && first) keeper->log_->set_mark_at(place_in_mark(keeper->log_->identity().path, keeper->log_->name()));
   out = std::move(keeper);
   return {};
 }
@@ -251,7 +260,7 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
   be_watched();
   paused_ = false;
   if (several_) {
-    const bool through = f.options.keeping != Keeping::by_rank;
+    const bool through = f.options.keeping != Keeping::by_rank && !reads_alone_;
     if (Status older = put_older_first(puts, mine, agree_max, through); !older.ok()) return older;
     agree_max = {};
     // HDF5 reads back what ranks wrote together, each rank by itself, where a dataset shrinks or is copied.
@@ -265,7 +274,12 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
     }
   }
   holds_ = true;
-  return seen(write_together(puts, std::move(mine), agree_max));
+  Status status = seen(write_together(puts, std::move(mine), agree_max));
+  if (reads_alone_ && f.nodes->topology().local_rank == 0) {
+    log_->seal(calls_);
+    wake_keeper();
+  }
+  return status;
 }
 
 Status KeepInLog::write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max) {
@@ -298,30 +312,63 @@ Status KeepInLog::put_older_first(std::span<const Put> puts, Status& mine, std::
   Agreement agreed;
   const auto begin = agreed.minimum(reach.hull.begin);
   const auto end = agreed.maximum(reach.hull.end);
-  const auto loose_begin = agreed.minimum(loose_.begin);
-  const auto loose_end = agreed.maximum(loose_.end);
+  const auto own_begin = agreed.minimum(own_.begin);
+  const auto own_end = agreed.maximum(own_.end);
   const auto some_long = agreed.any(any_long), some_logged = agreed.any(!log_->empty());
   agreed.maxima(agree_max);
   f.agree(agreed);
   if (through) return agreed[some_logged] ? flush() : Status{};
   const Extent hull{agreed[begin], agreed[end]};
-  if (!agreed[some_logged])
-    by_owners_ = loose_ = kNothing;
-  else
-    loose_ = {agreed[loose_begin], agreed[loose_end]};
+  const Extent own{agreed[own_begin], agreed[own_end]};
+  if (!agreed[some_logged]) forget_logged();
   const bool goes_loose =
       agreed[some_long] || !f.windowed || (f.may_have_own_parts(hull) && f.own_parts.worth_it());
-  if (meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
+  if (meet(hull, own) || meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
     ++f.counters.log_conflicts;
     if (Status older = flush(); !older.ok()) return older;
   }
   Extent& grown = goes_loose ? loose_ : by_owners_;
   grown = both(grown, hull);
+  if (!reads_alone_ || hull.empty()) return {};
+  ++calls_;
+  if (held_.size() >= kMostHeld)
+    held_.back() = {both(held_.back().hull, hull), calls_};
+  else
+    held_.push_back({hull, calls_});
   return {};
 }
 
-void KeepInLog::note_loose(std::span<const Put> puts) {
-  for (const Put& put : puts) loose_ = both(loose_, put.cursor->hull());
+void KeepInLog::forget_logged() {
+  by_owners_ = loose_ = own_ = kNothing;
+  held_.clear();
+}
+
+// A rank alone reads or writes what all have written together: not before it is in the file.
+Status KeepInLog::wait_for_others(const Extent& place) {
+  std::int64_t call = 0;
+  for (const Held& held : held_) {
+    if (meet(held.hull, place)) call = std::max(call, held.call);
+  }
+  if (call == 0) return {};
+  const FileContext& f = file_;
+  if (Status mine = log_->drain_all(below_); !mine.ok()) return mine;
+  tell_drained(*log_);
+  const std::chrono::seconds patience(std::max(f.settings.patience_seconds, kLeastPatience));
+  std::int64_t before = -1;
+  auto since = now();
+  for (long nap = kLook;; nap = std::min(2 * nap, kLongestNap)) {
+    std::string last;
+    const std::int64_t drained = drained_everywhere(log_->identity().path, last);
+    std::erase_if(held_, [&](const Held& held) { return held.call <= drained; });
+    if (drained >= call) return {};
+    if (drained != before) since = now();
+    before = drained;
+    if (now() - since > patience)
+      return {Code::peer, "bytes of " + f.options.path + " are in the log " + last +
+                              ", where nobody has written them into the file for " +
+                              std::to_string(patience.count()) + " s"};
+    sleep_for(nap);
+  }
 }
 
 // Where this process has the file open once more, it is to see that.
@@ -332,6 +379,9 @@ Status KeepInLog::seen(Status status) {
 Status KeepInLog::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   be_watched();
+  for (const Put& put : puts) {
+    if (Status older = wait_for_others(put.cursor->hull()); !older.ok()) return older;
+  }
   if (several_ && (paused_ || when == When::before_return)) {
     const StageTimer timer(f.counters, Stage::write);
     if (Status older = log_->drain_all(below_); !older.ok()) return older;
@@ -343,7 +393,7 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
     f.counters.log_past_bytes += f.counters.written_bytes - before;
     return status;
   }
-  if (several_) note_loose(puts);
+  for (const Put& put : puts) own_ = both(own_, put.cursor->hull());
   // Short runs become few appends.
   Gathering gathering(*log_, below_);
   Status status;
@@ -369,7 +419,9 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
 Status KeepInLog::write_at(const Piece& piece) {
   be_watched();
   if (several_ && file_.options.keeping != Keeping::by_rank) {
-    if (Status older = log_->drain_all(below_); !older.ok()) return older;
+    Status older = wait_for_others({piece.offset, piece.offset + piece.length});
+    if (older.ok()) older = log_->drain_all(below_);
+    if (!older.ok()) return older;
     file_.counters.log_past_bytes += piece.length;
     return below_.write({&piece, 1});
   }
@@ -397,7 +449,7 @@ Status KeepInLog::flush() {
   }
   if (status.ok()) {
     holds_ = false;
-    by_owners_ = loose_ = kNothing;
+    forget_logged();
   }
   return status;
 }
@@ -406,13 +458,13 @@ Status KeepInLog::flush_for(FlushFor why) {
   FileContext& f = file_;
   bool waits = why == FlushFor::file || (why == FlushFor::sync && !syncs_in_log()) ||
                (why == FlushFor::close && !closes_in_background()) ||
-               (why == FlushFor::size && several_);  // of the other nodes' bytes only the file tells
+               (why == FlushFor::size && several_ && !reads_alone_);
   // After a sync a rank of another node may write the same place.
   if (!waits && several_ && why == FlushFor::sync) {
     Agreement agreed;
-    const auto any_loose = agreed.any(!loose_.empty() && !log_->empty());
+    const auto any_own = agreed.any(!own_.empty() && !log_->empty());
     f.agree(agreed);
-    waits = agreed[any_loose];
+    waits = agreed[any_own];
   }
   if (waits) return flush();
   watching_ = false;
@@ -427,7 +479,20 @@ Status KeepInLog::flush_for(FlushFor why) {
 }
 
 Status KeepInLog::flush_independent() {
-  return log_->drain_all(below_);
+  Status status = log_->drain_all(below_);
+  return status.ok() ? wait_for_others({0, kNoOffset}) : status;
+}
+
+Status KeepInLog::read_at(std::int64_t offset, std::byte* data, std::int64_t length) {
+  Status status = wait_for_others({offset, offset + length});
+  return status.ok() ? Keeper::read_at(offset, data, length) : status;
+}
+
+Status KeepInLog::read(std::span<const Get> gets) {
+  for (const Get& get : gets) {
+    if (Status status = wait_for_others(get.cursor->hull()); !status.ok()) return status;
+  }
+  return Keeper::read(gets);
 }
 
 // Of what another node's log has nothing is read there.

@@ -305,6 +305,7 @@ class Keeper {
       });
       for (auto& [number, log] : rank.logs) {
         NodeLog& each = *log->log;
+        tell_drained(each);
         const std::int64_t full = each.identity().capacity / 4 * nearly_full;
         if (each.empty() || (!log->always && !log->left && each.pending() < full)) continue;
         logs_busy_ = true;
@@ -312,6 +313,7 @@ class Keeper {
         bool blocked = false;
         log->failed = each.drain(*log->storage, batch, blocked);
         if (!log->failed.ok()) log->again = now + kBetweenTries;
+        tell_drained(each);
         if (log->failed.ok()) logs_wait_ = blocked ? std::min(logs_wait_, 1) : 0;
       }
     });

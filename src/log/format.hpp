@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-inline constexpr std::uint32_t kLogVersion = 1;
+inline constexpr std::uint32_t kLogVersion = 2;
 
 /// Written once, when the log is made; `checksum` covers the rest.
 struct LogIdentity {
@@ -45,8 +45,12 @@ struct LogState {
   std::atomic<std::int64_t> pending;   ///< bytes put, not in the file yet
   std::atomic<std::uint32_t> drained;  ///< changes with `first`: to wait for
   std::atomic<std::uint32_t> sleepers;
-  std::atomic<std::uint32_t> off;        ///< nothing is appended any more
-  std::atomic<std::uint32_t> closing;    ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::int64_t> sealed_slot;  ///< before it are the appends of collective calls up to the next
+  std::atomic<std::int64_t> sealed_call;
+  std::atomic<std::int64_t> told_call;  ///< up to which the mark says that they are in the file
+  std::atomic<std::int64_t> mark_at;    ///< where it says so; 0: it does not
+  std::atomic<std::uint32_t> off;      ///< nothing is appended any more
+  std::atomic<std::uint32_t> closing;  ///< its ranks have closed the file, and wait for nothing
   std::atomic<std::int64_t> drained_at;  ///< nanoseconds of the steady clock, for people
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -20,7 +21,9 @@ namespace {
 
 constexpr const char* kFirstLine =
     "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
-constexpr const char* kLog = "log ";    // then the host, and the name
+// Then how far it is drained, in so many digits, the host, and the name.
+constexpr const char* kLog = "log ";
+constexpr std::size_t kDigits = 20;
 constexpr const char* kDone = "done ";  // then the name
 
 // Marks lie beside the file, not beside links to it, and know no prefix of MPI-IO's.
@@ -37,6 +40,11 @@ std::string marked_name(const std::string& name) {
 // What ends it where nothing is to be recovered any more.
 std::string removal(const std::string& path, const std::string& log) {
   return "rm " + log + " " + mark_of(path);
+}
+
+std::string digits_of(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(kDigits - digits.size(), '0') + digits;
 }
 
 Status in_use(const std::string& log) {
@@ -56,8 +64,10 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
   std::string line;
   if (!std::getline(in, line) || line != kFirstLine) return false;
   while (std::getline(in, line)) {
-    if (const std::size_t space = line.find(' ', 4); line.starts_with(kLog) && space != std::string::npos)
-      logs.push_back({line.substr(4, space - 4), line.substr(space + 1), false});
+    constexpr std::size_t host = 4 + kDigits + 1;
+    if (const std::size_t space = line.find(' ', host); line.starts_with(kLog) && space != std::string::npos)
+      logs.push_back({line.substr(host, space - host), line.substr(space + 1), false,
+                      std::strtoll(line.c_str() + 4, nullptr, 10)});
     for (MarkedLog& log : logs) log.done |= line.starts_with(kDone) && line.substr(5) == log.name;
   }
   return true;
@@ -67,7 +77,7 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
 Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const MarkedLog& log : logs) text += kLog + log.host + " " + log.name + "\n";
+  for (const MarkedLog& log : logs) text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -77,6 +87,36 @@ Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
     return from_errno(error, "cannot make " + mark);
   }
   return {};
+}
+
+std::int64_t place_in_mark(const std::string& path, const std::string& name) {
+  std::ifstream in(mark_of(path));
+  std::int64_t at = 0;
+  for (std::string line; std::getline(in, line); at += static_cast<std::int64_t>(line.size()) + 1) {
+    if (line.starts_with(kLog) && line.ends_with(" " + name)) return at + 4;
+  }
+  return 0;
+}
+
+void tell_drained(NodeLog& log) {
+  const std::int64_t call = log.mark_at() > 0 ? log.drained_call() : 0;
+  if (call == 0) return;
+  const Descriptor mark(::open(mark_of(log.identity().path).c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string digits = digits_of(call);
+  if (mark.number() >= 0 && ::pwrite(mark.number(), digits.data(), kDigits, log.mark_at()) == kDigits)
+    log.set_told(call);
+}
+
+std::int64_t drained_everywhere(const std::string& path, std::string& last) {
+  std::vector<MarkedLog> logs;
+  std::int64_t least = INT64_MAX;
+  if (!read_mark(mark_of(path), logs)) return least;
+  for (const MarkedLog& log : logs) {
+    if (log.done || log.drained >= least) continue;
+    least = log.drained;
+    last = log.name + " on " + log.host;
+  }
+  return least;
 }
 
 void remove_mark(const std::string& path) {

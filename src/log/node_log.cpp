@@ -469,6 +469,25 @@ std::int64_t NodeLog::end() const {
   return end;
 }
 
+void NodeLog::seal(std::int64_t call) {
+  LogState& s = page_->state;
+  s.lock.take(repair_nothing);
+  s.sealed_slot.store(s.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  s.sealed_call.store(call, std::memory_order_relaxed);
+  s.lock.give();
+}
+
+std::int64_t NodeLog::drained_call() {
+  LogState& s = page_->state;
+  if (s.sealed_call.load(std::memory_order_relaxed) <= s.told_call.load(std::memory_order_relaxed)) return 0;
+  s.lock.take(repair_nothing);
+  const bool drained =
+      s.first.load(std::memory_order_relaxed) >= s.sealed_slot.load(std::memory_order_relaxed);
+  const std::int64_t call = s.sealed_call.load(std::memory_order_relaxed);
+  s.lock.give();
+  return drained ? call : 0;
+}
+
 // ---- of a log that nobody uses ----
 
 bool NodeLog::is_whole(const LogSlot& slot) {

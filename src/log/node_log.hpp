@@ -90,6 +90,14 @@ class NodeLog {
   }
   std::int64_t pending() const { return page_->state.pending.load(std::memory_order_relaxed); }
 
+  /// What collective calls up to `call` have put on this node has been appended: by one rank, after each.
+  void seal(std::int64_t call);
+  /// The last call sealed, once all before the seal is in the file and has not been told yet; 0: it is not so.
+  std::int64_t drained_call();
+  void set_told(std::int64_t call) { page_->state.told_call.store(call); }
+  std::int64_t mark_at() const { return page_->state.mark_at.load(); }
+  void set_mark_at(std::int64_t offset) { page_->state.mark_at.store(offset); }
+
   /// From now on appends go to the file at once, in their order.
   void switch_off() { page_->state.off.store(1); }
   /// All that has been appended is on stable storage.
