@@ -59,7 +59,8 @@ void take_type(const std::string& type, Value& value, std::vector<std::string>& 
   const auto has = [&](std::string_view part) { return type.find(part) != type.npos; };
   if (has("FOLDER") && !has("FILE"))
     value = Value::folder;
-  else if (has("FILE") || has("WHAT") || has("PATH") || has("GLOB") || has("OUT") || has("CONFIG") || has("A B"))
+  else if (has("FILE") || has("WHAT") || has("PATH") || has("GLOB") || has("OUT") || has("CONFIG") ||
+           has("A B"))
     value = Value::file;
   else if (has("MODE"))
     value = Value::words, words = words_of_hint("forebay_mode");

@@ -103,8 +103,8 @@ void judge(const std::string& file, const LogOfFile& log, Findings& findings) {
       return;
     case LogIs::elsewhere:
       findings.missing("what the log on " + log.marked.host + " has is not in the file");
-      findings.advise("on " + log.marked.host + ": " + recover + " (if that log is lost: rm " + mark_of(file) +
-                      ")");
+      findings.advise("on " + log.marked.host + ": " + recover + " (if that log is lost: rm " +
+                      mark_of(file) + ")");
       return;
     case LogIs::gone:
       findings.missing("what the log had is not in the file");
@@ -148,21 +148,25 @@ void judge(const std::string& file, const FileHeader& header, std::int64_t bytes
   }
   if (header.format.starts_with("HDF5")) {
     if (header.told_end > bytes)
-      findings.missing(fmt::format("its superblock tells {} bytes, and the file has {}: HDF5 calls it truncated{}",
-                                   header.told_end, bytes, first));
+      findings.missing(
+          fmt::format("its superblock tells {} bytes, and the file has {}: HDF5 calls it truncated{}",
+                      header.told_end, bytes, first));
     return;
   }
   if (header.records > header.whole_records)
-    findings.missing(fmt::format("the header counts {}, and the file holds {} whole: the last ones were cut off, or "
-                                 "not all of their variables were written{}",
-                                 counted(header.records, "record", "records"), header.whole_records, first));
+    findings.missing(
+        fmt::format("the header counts {}, and the file holds {} whole: the last ones were cut off, or "
+                    "not all of their variables were written{}",
+                    counted(header.records, "record", "records"), header.whole_records, first));
   else if (header.records >= 0 && header.records < header.whole_records)
-    findings.missing(fmt::format("the header counts {}, and the file has room for {}: readers do not see the last "
-                                 "ones, which no sync had counted{}",
-                                 counted(header.records, "record", "records"), header.whole_records, first));
+    findings.missing(
+        fmt::format("the header counts {}, and the file has room for {}: readers do not see the last "
+                    "ones, which no sync had counted{}",
+                    counted(header.records, "record", "records"), header.whole_records, first));
   else if (header.records < 0 && header.told_end > bytes)
-    findings.note(fmt::format("the file ends {} before its last variable does: that was not written to its end",
-                              human_bytes(header.told_end - bytes)));
+    findings.note(
+        fmt::format("the file ends {} before its last variable does: that was not written to its end",
+                    human_bytes(header.told_end - bytes)));
 }
 
 std::string format_of(const FileHeader& header, std::int64_t bytes) {
@@ -197,9 +201,12 @@ void print_text(const Json& d, const std::vector<LogOfFile>& logs) {
 }
 
 Json in_json(const LogOfFile& log) {
-  return {{"path", as_utf8(log.marked.name)}, {"host", as_utf8(log.marked.host)},
-          {"state", word_of(log.is)},         {"keeper_process", log.has_keeper},
-          {"writes", log.writes},             {"bytes", log.bytes},
+  return {{"path", as_utf8(log.marked.name)},
+          {"host", as_utf8(log.marked.host)},
+          {"state", word_of(log.is)},
+          {"keeper_process", log.has_keeper},
+          {"writes", log.writes},
+          {"bytes", log.bytes},
           {"problem", as_utf8(log.why)}};
 }
 
@@ -213,12 +220,13 @@ int examine_file(const std::string& name, bool json) {
   std::vector<LogOfFile> logs;
   const bool marked = find_logs_of(file, logs);
   if (error != 0) {
-    complain(from_errno(error, "cannot open " + file).message() +
-             (marked ? "; " + mark_of(file) +
-                           " says that logs have some of it: move the file back to this name, then type: forebay "
-                           "recover " +
-                           file
-                     : std::string()));
+    complain(
+        from_errno(error, "cannot open " + file).message() +
+        (marked ? "; " + mark_of(file) +
+                      " says that logs have some of it: move the file back to this name, then type: forebay "
+                      "recover " +
+                      file
+                : std::string()));
     return exit_failed;
   }
   const auto bytes = static_cast<std::int64_t>(status.st_size);

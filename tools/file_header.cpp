@@ -32,7 +32,8 @@ class Bytes {
     return value;
   }
   void skip(std::uint64_t bytes) {
-    if (bytes > static_cast<std::uint64_t>(size_ - at_)) throw std::runtime_error("it ends within its header");
+    if (bytes > static_cast<std::uint64_t>(size_ - at_))
+      throw std::runtime_error("it ends within its header");
     at_ += static_cast<std::int64_t>(bytes);
   }
   std::int64_t left() const { return size_ - at_; }
@@ -120,18 +121,14 @@ class ClassicHeader {
       // One alone is not padded.
       if (in_records.size() == 1) stride = in_records.front().bytes;
       if (!streaming) header.records = to_signed(records);
-      const auto room = [&](std::int64_t bytes) {
-        return to_signed(whole(in_records, stride, static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0))));
-      };
-      header.whole_records = room(file_bytes);
-      // Up to three bytes at the end may be padding.
-      if (header.whole_records > header.records && room(file_bytes - 3) <= header.records)
-        header.whole_records = header.records;
+      header.whole_records = to_signed(whole(in_records, stride, static_cast<std::uint64_t>(file_bytes)));
       for (const RecordVariable& each : in_records) {
-        if (header.records > 0)
-          end = std::max(end, each.begin + checked(records - 1, stride) + each.bytes);
+        if (header.records > 0) end = std::max(end, each.begin + checked(records - 1, stride) + each.bytes);
       }
     }
+    // Up to three bytes at the end may be padding.
+    if (header.records >= 0 && header.whole_records > header.records && file_bytes - to_signed(end) <= 3)
+      header.whole_records = header.records;
     header.told_end = to_signed(end);
   }
 

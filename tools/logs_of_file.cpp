@@ -26,9 +26,9 @@ bool is_of(const LogIdentity& identity, const std::string& file) {
 void look_at(const std::string& file, LogOfFile& log) {
   const bool there = ::access(log.marked.name.c_str(), F_OK) == 0;
   if (log.marked.done || !there) {
-    log.is = log.marked.done                    ? LogIs::in_file
+    log.is = log.marked.done                  ? LogIs::in_file
              : log.marked.host == host_name() ? LogIs::gone
-                                                : LogIs::elsewhere;
+                                              : LogIs::elsewhere;
     return;
   }
   std::unique_ptr<NodeLog> opened;

@@ -14,19 +14,19 @@ namespace forebay::tools {
 std::string file_meant(const std::string& name);
 
 enum class LogIs {
-  in_file,       ///< the mark says so
-  elsewhere,     ///< on another host, and not to be seen from here
-  gone,          ///< it should be here
-  unreadable,    ///< `why`
-  of_another,    ///< file, which had the name
-  used,          ///< a process lives that writes to it
-  being_drained, ///< a keeper process brings it into the file, which is closed
-  left           ///< behind
+  in_file,        ///< the mark says so
+  elsewhere,      ///< on another host, and not to be seen from here
+  gone,           ///< it should be here
+  unreadable,     ///< `why`
+  of_another,     ///< file, which had the name
+  used,           ///< a process lives that writes to it
+  being_drained,  ///< a keeper process brings it into the file, which is closed
+  left            ///< behind
 };
 struct LogOfFile {
   MarkedLog marked;
   LogIs is = LogIs::left;
-  bool has_keeper = false;  ///< a keeper process has it
+  bool has_keeper = false;             ///< a keeper process has it
   std::int64_t writes = 0, bytes = 0;  ///< that are not in the file yet; of those that can be seen
   std::string why;
 };

@@ -11,7 +11,8 @@
 
 namespace forebay::tools {
 
-/// On stderr, where that is a terminal; elsewhere nothing. It is gone with the object, or before other output.
+/// On stderr, where that is a terminal; elsewhere nothing. It is gone with the object, or before other
+/// output.
 class Progress {
  public:
   Progress() : begun_(Clock::now()), shows_(::isatty(STDERR_FILENO) != 0) {}

@@ -113,8 +113,8 @@ class Recovery {
     Recovered recovered;
     Status status = forebay::recover(name, dry_, recovered, [&](std::int64_t done, std::int64_t all) {
       if (progress_.is_due())
-        progress_.show(fmt::format("{}: {} % of {}", fs::path(name).filename().string(), 100 * done / std::max<std::int64_t>(all, 1),
-                                   human_bytes(all / 2)));
+        progress_.show(fmt::format("{}: {} % of {}", fs::path(name).filename().string(),
+                                   100 * done / std::max<std::int64_t>(all, 1), human_bytes(all / 2)));
     });
     progress_.clear();
     if (!status.ok()) return fail(status);

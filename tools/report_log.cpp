@@ -35,7 +35,8 @@ std::vector<std::string> log_in_words(const nlohmann::json& file) {
   if (const std::int64_t after = number("after_close_microseconds"); after > 0)
     words.push_back(fmt::format("complete {:.3f} s after the close", seconds_of(after)));
   if (number("full_waits") > 0)
-    words.push_back(fmt::format("full {}, {:.3f} s of waiting", counted(number("full_waits"), "time", "times"),
+    words.push_back(fmt::format("full {}, {:.3f} s of waiting",
+                                counted(number("full_waits"), "time", "times"),
                                 seconds_of(number("full_wait_microseconds"))));
   if (number("past_bytes") > 0)
     words.push_back(fmt::format("{} past it, at once into the file", human_bytes(number("past_bytes"))));

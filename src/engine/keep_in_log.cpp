@@ -155,9 +155,11 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
   keeper->tell_keeper();
   keeper->all_served_ = keeper->several_ ? file.comm->all(keeper->served_ != 0) : keeper->served_ != 0;
   // HDF5. Without a process that drains on each node, nobody could wait for that.
-  keeper->reads_alone_ = keeper->several_ && file.options.keeping != Keeping::by_rank && keeper->all_served_ &&
-                         file.settings.drain == Drain::background && !file.file.views_differ();
-  if (keeper->reads_alone_ && first) keeper->log_->set_mark_at(place_in_mark(keeper->log_->identity().path, keeper->log_->name()));
+  keeper->reads_alone_ = keeper->several_ && file.options.keeping != Keeping::by_rank &&
+                         keeper->all_served_ && file.settings.drain == Drain::background &&
+                         !file.file.views_differ();
+  if (keeper->reads_alone_ && first)
+    keeper->log_->set_mark_at(place_in_mark(keeper->log_->identity().path, keeper->log_->name()));
   out = std::move(keeper);
   return {};
 }
@@ -245,7 +247,8 @@ void KeepInLog::leave_to_keeper() {
     if (file >= 0 && NodeLog::attach(log_->name(), -1, again).ok())
       wait_at_the_end({std::move(again),
                        Descriptor(file),
-                       file_.options.path, closed_at,
+                       file_.options.path,
+                       closed_at,
                        {file_.settings.stats, file_.reported_path, file_.options.driver},
                        file_.comm->rank() == 0 && verbose()});
   } catch (const std::bad_alloc&) {  // the keeper process needs nobody

@@ -77,7 +77,8 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
 Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const MarkedLog& log : logs) text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
+  for (const MarkedLog& log : logs)
+    text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());

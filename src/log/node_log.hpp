@@ -92,7 +92,8 @@ class NodeLog {
 
   /// What collective calls up to `call` have put on this node has been appended: by one rank, after each.
   void seal(std::int64_t call);
-  /// The last call sealed, once all before the seal is in the file and has not been told yet; 0: it is not so.
+  /// The last call sealed, once all before the seal is in the file and has not been told yet; 0: it is not
+  /// so.
   std::int64_t drained_call();
   void set_told(std::int64_t call) { page_->state.told_call.store(call); }
   std::int64_t mark_at() const { return page_->state.mark_at.load(); }

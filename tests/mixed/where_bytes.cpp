@@ -1,5 +1,5 @@
-// After each call, where the bytes are that each rank has put before, found by looking: in the file, else in a
-// log, else in memory. where_bytes.py holds what is printed against the table of docs/consistency.md.
+// After each call, where the bytes are that each rank has put before, found by looking: in the file, else in
+// a log, else in memory. where_bytes.py holds what is printed against the table of docs/consistency.md.
 //
 // where_bytes LOG_FOLDER [waits]
 // waits: until the keeper process has a file, which is when something is kept of it.
@@ -103,7 +103,8 @@ struct Hdf5 {
     H5Pclose(access);
     const hsize_t size = 4096;
     space = H5Screate_simple(1, &size, nullptr);
-    MUST((data = H5Dcreate2(file, "data", H5T_NATIVE_LLONG, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
+    MUST((data = H5Dcreate2(file, "data", H5T_NATIVE_LLONG, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >=
+         0);
     MUST(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
     begin = static_cast<long long>(H5Dget_offset(data));
     const hsize_t one = 1;
@@ -176,8 +177,8 @@ struct Pnetcdf {
   Pnetcdf() {
     written.path = "where.nc";
     written.turned = true;
-    MUST(ncmpi_create(MPI_COMM_WORLD, written.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file) ==
-         NC_NOERR);
+    MUST(ncmpi_create(MPI_COMM_WORLD, written.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
+                      &file) == NC_NOERR);
     int dimension = 0;
     MUST(ncmpi_def_dim(file, "x", 4096, &dimension) == NC_NOERR);
     MUST(ncmpi_def_var(file, "v", NC_INT64, 1, &dimension, &variable) == NC_NOERR);
@@ -305,8 +306,8 @@ void boxes() {
   for (const bool together : {false, true}) {
     Own own;
     forebay_file file = FOREBAY_FILE_NULL;
-    MUST(forebay_open(MPI_COMM_WORLD, own.written.path.c_str(), FOREBAY_CREATE | FOREBAY_RDWR,
-                      MPI_INFO_NULL, &file) == FOREBAY_SUCCESS);
+    MUST(forebay_open(MPI_COMM_WORLD, own.written.path.c_str(), FOREBAY_CREATE | FOREBAY_RDWR, MPI_INFO_NULL,
+                      &file) == FOREBAY_SUCCESS);
     const auto request = [&](long long& value) {
       forebay_request r{};
       r.size = sizeof r;

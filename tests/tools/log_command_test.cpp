@@ -58,8 +58,8 @@ TEST(DoctorFile, AFileWithoutAMarkIsComplete) {
   std::ofstream(file.path) << "some text";
   const Outcome outcome = forebay_command({"doctor", file.path});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  for (const char* part : {"  size          9 bytes\n", "neither HDF5 nor classic netCDF", "file system", "coherent",
-                           "locks", "storage", "stripe", "none: no log", "Nothing is missing"})
+  for (const char* part : {"  size          9 bytes\n", "neither HDF5 nor classic netCDF", "file system",
+                           "coherent", "locks", "storage", "stripe", "none: no log", "Nothing is missing"})
     EXPECT_THAT(outcome.output, HasSubstr(part));
   EXPECT_EQ(forebay_command({"doctor", file.folder + "/none"}).status, 1);
   EXPECT_THAT(forebay_command({"doctor", file.folder + "/none"}).errors,
@@ -71,9 +71,9 @@ TEST(DoctorFile, ALogThatWasLeftIsToldWithWhatToType) {
   const Outcome outcome = forebay_command({"doctor", file.path});
   EXPECT_EQ(outcome.status, 1);
   for (const std::string& part :
-       {file.mark(), file.log_name + " on " + host_name(), std::string("left behind by a program that has ended"),
-        std::string("2.0 KiB in 2 writes"), "what to do    forebay recover " + file.path + "\n",
-        std::string("The file is not complete.")})
+       {file.mark(), file.log_name + " on " + host_name(),
+        std::string("left behind by a program that has ended"), std::string("2.0 KiB in 2 writes"),
+        "what to do    forebay recover " + file.path + "\n", std::string("The file is not complete.")})
     EXPECT_THAT(outcome.output, HasSubstr(part));
   const auto json = nlohmann::json::parse(forebay_command({"doctor", "--json", file.path}).output);
   EXPECT_EQ(json["logs"][0]["state"], "left behind");
@@ -87,7 +87,8 @@ TEST(DoctorFile, IsFoundByItsOtherNames) {
   const HalfDone file;
   fs::create_symlink(file.path, file.folder + "/link");
   for (const std::string& name : {file.folder + "/link", file.mark()})
-    EXPECT_THAT(forebay_command({"doctor", name}).output, HasSubstr("forebay recover " + file.path + "\n")) << name;
+    EXPECT_THAT(forebay_command({"doctor", name}).output, HasSubstr("forebay recover " + file.path + "\n"))
+        << name;
 }
 
 TEST(DoctorFile, EachStateOfALogHasAWord) {
@@ -109,7 +110,8 @@ TEST(DoctorFile, EachStateOfALogHasAWord) {
   EXPECT_THAT(forebay_command({"doctor", file.path}).output, HasSubstr("rm " + file.mark()));
   file.list({{"node9", file.log_name, false}});
   EXPECT_EQ(file.state(), "elsewhere");
-  EXPECT_THAT(forebay_command({"doctor", file.path}).output, HasSubstr("on node9: forebay recover " + file.path));
+  EXPECT_THAT(forebay_command({"doctor", file.path}).output,
+              HasSubstr("on node9: forebay recover " + file.path));
   std::ofstream(file.log_name) << "no log";
   EXPECT_EQ(file.state(), "unreadable");
   std::ofstream(file.mark(), std::ios::app) << "done " << file.log_name << "\n";
@@ -125,7 +127,8 @@ TEST(DoctorFile, AFileThatWasRenamedIsRecognized) {
   fs::rename(file.path, moved);
   const Outcome outcome = forebay_command({"doctor", moved});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.output, HasSubstr("mv " + moved + " " + file.path + " && forebay recover " + file.path));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("mv " + moved + " " + file.path + " && forebay recover " + file.path));
   EXPECT_THAT(forebay_command({"recover", moved}).output, HasSubstr("it was called " + file.path));
   EXPECT_THAT(forebay_command({"doctor", file.path}).errors, HasSubstr("move the file back to this name"));
 }
@@ -151,8 +154,8 @@ std::string classic(int version, std::uint64_t records, bool several, std::uint6
     return n(text.size()) + text + std::string((4 - text.size() % 4) % 4, '\0');
   };
   const auto variable = [&](const char* called, std::uint64_t dimension, int type, std::uint64_t at) {
-    return name(called) + n(1) + n(dimension) + big(0, 4) + n(0) + big(static_cast<std::uint64_t>(type), 4) + n(8) +
-           big(at, offset);
+    return name(called) + n(1) + n(dimension) + big(0, 4) + n(0) + big(static_cast<std::uint64_t>(type), 4) +
+           n(8) + big(at, offset);
   };
   std::string text = std::string("CDF") + static_cast<char>(version) + n(records);
   text += big(10, 4) + n(2) + name("three") + n(3) + name("time") + n(0);
@@ -216,11 +219,12 @@ TEST_F(HeaderOfFile, Hdf5OpenForWritingAndTruncated) {
   const std::string magic = "\x89HDF\r\n\x1a\n";
   const auto superblock = [&](int version, int flags, std::uint64_t end) {
     if (version < 2)
-      return magic + std::string(1, static_cast<char>(version)) + std::string(4, '\0') + "\x08\x08" + std::string(9, '\0') +
-             std::string(version == 1 ? 4 : 0, '\0') + little(0, 8) + little(~std::uint64_t{0}, 8) + little(end, 8) +
-             little(~std::uint64_t{0}, 8);
-    return magic + std::string(1, static_cast<char>(version)) + "\x08\x08" + std::string(1, static_cast<char>(flags)) +
-           little(0, 8) + little(~std::uint64_t{0}, 8) + little(end, 8) + little(48, 8) + little(0, 4);
+      return magic + std::string(1, static_cast<char>(version)) + std::string(4, '\0') + "\x08\x08" +
+             std::string(9, '\0') + std::string(version == 1 ? 4 : 0, '\0') + little(0, 8) +
+             little(~std::uint64_t{0}, 8) + little(end, 8) + little(~std::uint64_t{0}, 8);
+    return magic + std::string(1, static_cast<char>(version)) + "\x08\x08" +
+           std::string(1, static_cast<char>(flags)) + little(0, 8) + little(~std::uint64_t{0}, 8) +
+           little(end, 8) + little(48, 8) + little(0, 4);
   };
   for (const int version : {0, 1, 2, 3}) {
     FileHeader header = of(superblock(version, 0, 4096), 4096);
@@ -248,10 +252,11 @@ TEST_F(HeaderOfFile, Hdf5OpenForWritingAndTruncated) {
 TEST(DoctorFile, TheLogComesBeforeH5clear) {
   const HalfDone file;
   std::ofstream(file.path, std::ios::binary | std::ios::in)
-      << "\x89HDF\r\n\x1a\n\x03\x08\x08\x01" << std::string(8, '\0') << std::string(8, '\xff') << little(100, 8)
-      << std::string(100, '\0');
+      << "\x89HDF\r\n\x1a\n\x03\x08\x08\x01" << std::string(8, '\0') << std::string(8, '\xff')
+      << little(100, 8) << std::string(100, '\0');
   const Outcome outcome = forebay_command({"doctor", file.path});
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("open for writing"), HasSubstr("forebay recover"), Not(HasSubstr("h5clear"))));
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("open for writing"), HasSubstr("forebay recover"), Not(HasSubstr("h5clear"))));
 }
 
 // ---- forebay recover ----
@@ -267,7 +272,8 @@ TEST(RecoverCommand, TakesFileLinkMarkLogOrFolder) {
                                                          : file.folder;
     const Outcome dry = forebay_command({"recover", "--dry-run", what});
     EXPECT_EQ(dry.status, 0) << by << dry.errors;
-    EXPECT_THAT(dry.output, AllOf(HasSubstr("1000 bytes in 1 piece"), HasSubstr("2000 bytes, would be in the file")));
+    EXPECT_THAT(dry.output,
+                AllOf(HasSubstr("1000 bytes in 1 piece"), HasSubstr("2000 bytes, would be in the file")));
     EXPECT_TRUE(fs::exists(file.mark()));
     const Outcome outcome = forebay_command({"recover", what});
     EXPECT_EQ(outcome.status, 0) << by << outcome.errors;
@@ -364,7 +370,8 @@ TEST(WaitCommand, ReturnsWhenTheFileIsComplete) {
   EXPECT_THAT(forebay_command({"wait", file.folder + "/none"}).errors, HasSubstr("there is no"));
   Outcome outcome = forebay_command({"wait", file.path});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("nobody completes"), HasSubstr("forebay recover " + file.path)));
+  EXPECT_THAT(outcome.errors,
+              AllOf(HasSubstr("nobody completes"), HasSubstr("forebay recover " + file.path)));
   {
     const auto log = file.rank(0);
     outcome = forebay_command({"wait", "--timeout", "1", file.path});
@@ -390,7 +397,8 @@ std::string on_a_terminal(std::vector<std::string> words) {
   }
   std::string text;
   std::array<char, 256> part{};
-  for (ssize_t n = 0; (n = ::read(terminal, part.data(), part.size())) > 0;) text.append(part.data(), static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = ::read(terminal, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(n));
   ::close(terminal);
   ::waitpid(child, nullptr, 0);
   return text;
@@ -402,7 +410,8 @@ TEST(WaitCommand, ATerminalHasALineThatGoes) {
   const std::string text = on_a_terminal({FOREBAY, "wait", "--timeout", "2", file.path});
   const std::size_t line = text.find(file.path + ": 2.0 KiB to go");
   ASSERT_NE(line, text.npos) << text;
-  EXPECT_NE(text.find("\r\x1b[Kforebay wait: ", line), text.npos) << "it is gone before the message: " << text;
+  EXPECT_NE(text.find("\r\x1b[Kforebay wait: ", line), text.npos)
+      << "it is gone before the message: " << text;
 }
 
 }  // namespace
