@@ -59,7 +59,8 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
 Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const MarkedLog& log : logs) text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
+  for (const MarkedLog& log : logs)
+    text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -153,6 +154,7 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
+    out.bytes += log->is_used() ? 0 : log->left_in_level1();
     return {};
   }
   if (!helps) {
@@ -165,7 +167,13 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   }
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
-  if (Status status = log->drain_all(*storage); !status.ok()) return status;
+  if (!helps) {
+    const std::int64_t left = log->left_in_level1();
+    out.appends += left > 0 ? 1 : 0;
+    out.bytes += left;
+  }
+  if (Status status = helps ? log->drain_all(*storage) : log->drain_left(*storage); !status.ok())
+    return status;
   if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
   remove_log(*log);
   return {};

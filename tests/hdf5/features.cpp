@@ -167,8 +167,7 @@ CASE_OF_DATASETS(alone_after_together) {
     const int fill = 5;
     CHECK(H5Pset_fill_value(dcpl, H5T_NATIVE_INT, &fill) >= 0);
     CHECK(H5Pset_fill_time(dcpl, H5D_FILL_TIME_ALLOC) >= 0);
-    const Id set =
-        dataset(file, "set" + std::to_string(k), H5T_NATIVE_INT, k == 0 ? extent : growing, dcpl);
+    const Id set = dataset(file, "set" + std::to_string(k), H5T_NATIVE_INT, k == 0 ? extent : growing, dcpl);
     for (unsigned pass = 0; pass < 3; ++pass) {
       const unsigned salt = 10 * pass + static_cast<unsigned>(k);
       write_selected(set, columns_of(run, extent), collective(), salt);
