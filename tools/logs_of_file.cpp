@@ -40,6 +40,11 @@ void look_at(const std::string& file, LogOfFile& log) {
   const NodeLog::Content content = opened->content();
   log.writes = content.writes;
   log.bytes = content.bytes;
+  // TCIO's level 1, of ranks that have ended.
+  if (const std::int64_t left = opened->is_used() ? 0 : opened->left_in_level1(); left > 0) {
+    ++log.writes;
+    log.bytes += left;
+  }
   log.has_keeper = opened->has_drainer();
   log.is = !is_of(opened->identity(), file) ? LogIs::of_another
            : opened->is_used()              ? LogIs::used

@@ -80,6 +80,8 @@ Status make_log(FileContext& file, std::int64_t generation, LogName& out) {
   wish.fills_holes = t.nodes == 1 && file.readable && file.file.fills_holes() && file.file.mark() != nullptr;
   wish.mark = file.file.mark_number();
   wish.capacity = file.settings.log_bytes;
+  wish.ranks = t.local_ranks;
+  if (file.options.level1) wish.level1 = choose_segment_bytes(file.settings, file.layout, t.local_ranks);
   std::string made;
   if (Status status = NodeLog::create(wish, made); !status.ok()) return status;
   if (made.size() >= out.name.size()) {
@@ -433,6 +435,16 @@ Status KeepInLog::write_at(const Piece& piece) {
   return seen(std::move(status));
 }
 
+std::int64_t KeepInLog::segment_bytes() const {
+  const std::int64_t level1 = log_->identity().level1;
+  return level1 > 0 ? level1 : Keeper::segment_bytes();
+}
+
+// What a rank holds back for itself outlives it, too.
+Level1Use KeepInLog::level1(Level1Memory& shared) {
+  return !file_.twice() && log_->level1(shared) ? Level1Use::shared : Level1Use::none;
+}
+
 // ---- into the file ----
 
 Status KeepInLog::flush() {
@@ -546,7 +558,7 @@ void KeepInLog::write_out(Ending ending) noexcept {
               ": forebay recover " + file_.options.path);
     return;
   }
-  if (served_ == 0 && log_->empty() && !log_->is_used()) remove_log(*log_);
+  if (served_ == 0 && log_->empty() && !log_->is_used() && log_->left_in_level1() == 0) remove_log(*log_);
 }
 
 }  // namespace forebay

@@ -42,6 +42,8 @@ class KeepInLog final : public Keeper, public Holder {
   bool holds() const override { return holds_; }
   bool survives() const override { return true; }
   std::int64_t end_of_kept() const override { return log_->end(); }
+  std::int64_t segment_bytes() const override;
+  Level1Use level1(Level1Memory& shared) override;
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
 

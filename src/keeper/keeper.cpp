@@ -325,13 +325,13 @@ class Keeper {
     for_each_rank([&](Rank& rank) {
       std::erase_if(rank.logs, [&](auto& entry) {
         NodeLog& each = *entry.second->log;
-        const std::int64_t bytes = each.pending();
+        const std::int64_t bytes = each.pending() + each.left_in_level1();
         // A process that ends closes its socket before its other descriptors.
         constexpr auto between = std::chrono::milliseconds(10);
         for (int i = 0; i < kMostLooks && ranks_.empty() && each.is_used(); ++i)
           std::this_thread::sleep_for(between);
         if (each.is_used()) return false;
-        Status status = each.drain_all(*entry.second->storage);
+        Status status = each.drain_left(*entry.second->storage);
         if (!status.ok()) {
           failures.push_back(
               {status.message() + "; it is in " + each.name() + ": forebay recover " + each.identity().path,

@@ -185,6 +185,7 @@ Status recover(const std::string& name, bool dry, Recovered& out, const Tell& te
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
+    out.bytes += log->is_used() ? 0 : log->left_in_level1();
     return {};
   }
   if (!helps) {
@@ -196,12 +197,21 @@ Status recover(const std::string& name, bool dry, Recovered& out, const Tell& te
   out.bytes = content.bytes;
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
+  if (!helps) {
+    const std::int64_t left = log->left_in_level1();
+    out.appends += left > 0 ? 1 : 0;
+    out.bytes += left;
+  }
   constexpr std::int64_t batch = 64 << 20;
   while (!log->empty()) {
     bool blocked = false;
     if (Status status = log->drain(*storage, batch, blocked); !status.ok()) return status;
     if (tell) tell(2 * out.bytes - log->content().bytes, 2 * out.bytes);
     if (blocked) sleep_for(1'000'000);
+  }
+  // Level 1 comes after all appends.
+  if (!helps) {
+    if (Status status = log->drain_left(*storage); !status.ok()) return status;
   }
   if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
   remove_log(*log);

@@ -15,6 +15,7 @@
 #include "base/status.hpp"
 #include "layout/extent.hpp"
 #include "log/format.hpp"
+#include "segments/level1.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
@@ -37,6 +38,8 @@ class NodeLog {
     bool fills_holes = false;   ///< what no rank puts may be read and written again
     std::int64_t mark = 0;      ///< of the open file: OpenMark
     std::int64_t capacity = 0;  ///< 0: half of what is free there
+    int ranks = 1;              ///< of the node
+    std::int64_t level1 = 0;    ///< bytes of a segment of TCIO's level 1; 0: none lies here
   };
   /// By one rank of the node. Its name ends with ".log".
   static Status create(const Wish& wish, std::string& name);
@@ -70,6 +73,9 @@ class NodeLog {
   /// The same for little, with what a signal handler may do. False: there is no room.
   bool append_in_signal(const Piece& piece) noexcept;
 
+  /// Memory for this rank's level 1, which outlives it; false: there is none.
+  bool level1(Level1Memory& memory);
+
   /// Puts what is in the log over bytes that were read from the file. `since`: mark(), before they were.
   struct Mark {
     std::int64_t slot, position;
@@ -83,6 +89,10 @@ class NodeLog {
   Status drain(Storage& file, std::int64_t most, bool& blocked);
   /// All that was appended before this.
   Status drain_all(Storage& file);
+  /// Of a log that nobody uses: also what its ranks had in their level 1.
+  Status drain_left(Storage& file);
+  /// Bytes in the level 1 of whoever used it.
+  std::int64_t left_in_level1() const;
   bool empty() const { return page_->state.first.load() == page_->state.next.load(); }
   /// When anybody drained some of it last, by the steady clock of this machine.
   std::chrono::steady_clock::time_point drained_at() const {
@@ -158,6 +168,7 @@ class NodeLog {
   Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
   Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
   bool is_whole(const LogSlot& slot);
+  Level1Memory level1_of(int rank) const;
   static void repair_nothing() {}
 
   Descriptor file_;
@@ -167,6 +178,7 @@ class NodeLog {
   LogSlot* slots_ = nullptr;
   std::size_t mapped_ = 0;
   std::int64_t ring_ = 0;
+  bool has_level1_ = false;
   std::function<void()> when_needed_;
   // Small pieces on the way to one append.
   std::vector<LogExtent> extents_;
