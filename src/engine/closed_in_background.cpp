@@ -1,5 +1,7 @@
 #include "engine/closed_in_background.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -63,7 +65,8 @@ class Waiter final : public Holder {
     for (ClosedFile& each : closed_) {
       const Status status = each.log->drain_all(*make_posix_storage(each.file.number(), each.path));
       if (status.ok()) {
-        remove_log(*each.log);
+        // Not where the keeper process has: the file may have another mark by now.
+        if (::access(each.log->name().c_str(), F_OK) == 0) remove_log(*each.log);
         tell(each);
       } else {
         warn_once("as the program ended: " + status.message() + "; what " + each.path + " lacks is in " +

@@ -240,20 +240,25 @@ void KeepInLog::count(bool first) {
 }
 
 void KeepInLog::leave_to_keeper() {
-  const auto closed_at = std::chrono::steady_clock::now();
+  ClosedFile closed;
+  closed.at = std::chrono::steady_clock::now();
+  closed.file = Descriptor(::fcntl(file_.file.descriptor(), F_DUPFD_CLOEXEC, 0));
+  bool waits = false;
+  try {
+    // The storage over this one goes later. And before the keeper process hears of it, which may be done at
+    // once.
+    waits = closed.file.number() >= 0 && NodeLog::attach(log_->name(), -1, closed.log).ok();
+    closed.path = file_.options.path;
+    closed.report = {file_.settings.stats, file_.reported_path, file_.options.driver};
+    closed.tells = file_.comm->rank() == 0 && verbose();
+  } catch (const std::bad_alloc&) {  // the keeper process needs nobody
+    waits = false;
+  }
   log_served_no_more(served_, true);
   log_->leave();
-  const int file = ::fcntl(file_.file.descriptor(), F_DUPFD_CLOEXEC, 0);
   try {
-    std::unique_ptr<NodeLog> again;  // the storage over this one goes later
-    if (file >= 0 && NodeLog::attach(log_->name(), -1, again).ok())
-      wait_at_the_end({std::move(again),
-                       Descriptor(file),
-                       file_.options.path,
-                       closed_at,
-                       {file_.settings.stats, file_.reported_path, file_.options.driver},
-                       file_.comm->rank() == 0 && verbose()});
-  } catch (const std::bad_alloc&) {  // the keeper process needs nobody
+    if (waits) wait_at_the_end(std::move(closed));
+  } catch (const std::bad_alloc&) {
   }
 }
 
