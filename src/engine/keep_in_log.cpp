@@ -31,6 +31,8 @@ namespace {
 // How long the keeper process may take to take over a log.
 constexpr long kLook = 100'000;  // nanoseconds
 constexpr int kMostLooks = 20'000;
+constexpr int kMostDrainers = 4;
+constexpr std::int64_t kBatchOfOne = 8 << 20;
 // For what other nodes have in their logs.
 constexpr long kLongestNap = 50'000'000;  // nanoseconds
 constexpr int kLeastPatience = 10;        // seconds
@@ -460,17 +462,33 @@ Status KeepInLog::flush() {
   const auto some = agreed.any(!log_->empty());
   f.agree(agreed);
   Status status;
-  if (agreed[some]) {
-    if (f.nodes->topology().local_rank == 0) {
-      const StageTimer timer(f.counters, Stage::write);
-      status = log_->drain_all(below_);
-    }
-    status = f.outcome(status);
-  }
+  if (agreed[some]) status = f.outcome(drain_together());
   if (status.ok()) {
     holds_ = false;
     forget_logged();
   }
+  return status;
+}
+
+// The node's first ranks write, each other stripes: one alone would take longer than the collective writes that
+// put all this there. All of the node are here, so nothing is appended meanwhile.
+Status KeepInLog::drain_together() {
+  const StageTimer timer(file_.counters, Stage::write);
+  const Topology& t = file_.nodes->topology();
+  const int drainers = std::min(t.local_ranks, kMostDrainers);
+  const bool first = t.local_rank == 0;
+  if (drainers == 1) return log_->drain_all(below_);
+  Status status;
+  if (first) log_->hold_drain();
+  for (;;) {
+    NodeLog::Range range{};
+    while (first && (range = log_->next_range(kBatchOfOne * drainers)).blocked) sleep_for(kLook);
+    if (!t.node_comm->broadcast(&range, sizeof range, 0) || range.empty()) break;
+    if (t.local_rank < drainers) status = log_->write_range(range, t.local_rank, drainers, below_);
+    if (!t.node_comm->all(status.ok())) break;
+    if (first) log_->drained(range);
+  }
+  if (first) log_->release_drain();
   return status;
 }
 

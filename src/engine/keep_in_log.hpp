@@ -56,6 +56,7 @@ class KeepInLog final : public Keeper, public Holder {
                          bool through);
   Status write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
   void forget_logged();
+  Status drain_together();
   Status wait_for_others(const Extent& place);
   Status seen(Status status);
   void tell_keeper();

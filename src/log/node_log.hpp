@@ -89,6 +89,20 @@ class NodeLog {
   Status drain(Storage& file, std::int64_t most, bool& blocked);
   /// All that was appended before this.
   Status drain_all(Storage& file);
+
+  /// The same by several ranks together, which agree on each batch. One of them holds the right to drain
+  /// meanwhile: it finds the batches, of about `most` bytes, and says that they are in the file.
+  struct Range {
+    std::int64_t first, end, bytes;
+    bool blocked;  ///< the next append is not whole yet
+    bool empty() const { return first == end; }
+  };
+  void hold_drain();
+  void release_drain();
+  Range next_range(std::int64_t most);
+  void drained(const Range& range);
+  /// This one's part of `parts`: whole stripes, or parts of them.
+  Status write_range(const Range& range, int part, int parts, Storage& file);
   /// Of a log that nobody uses: also what its ranks had in their level 1.
   Status drain_left(Storage& file);
   /// Bytes in the level 1 of whoever used it.
