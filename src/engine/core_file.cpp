@@ -12,6 +12,7 @@
 #include "engine/file_context.hpp"
 #include "engine/keep_nothing.hpp"
 #include "engine/report_at_close.hpp"
+#include "engine/staging.hpp"
 #include "engine/timeline.hpp"
 #include "ranks/agreement.hpp"
 
@@ -289,6 +290,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::shared_ptr<SegmentMemory> spare = keeper_->close();
   keeper_.reset();
   s.storage = nullptr;
+  stop_staging(s);
   status.update(s.file.close_descriptor());
   // In one message with what becomes of the set of windows; and before MPI-IO closes its file, which waits
   // for all without a word. What that says late concerns only what was written through it.

@@ -1,0 +1,55 @@
+#include "stage/format.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t kLeastUnit = 64 << 10, kLargestUnit = 4 << 20;
+
+}  // namespace
+
+std::string name_of_node() {
+  std::array<char, sizeof(StageIdentity::host)> name{};
+  (void)::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::uint64_t StageIdentity::right_checksum() const {
+  return XXH3_64bits(this, offsetof(StageIdentity, checksum));
+}
+
+bool StageIdentity::usable() const {
+  return std::memcmp(magic, "FOREBAYS", sizeof magic) == 0 && version == kStageVersion &&
+         bytes_of == sizeof(StageSlot) && checksum == right_checksum() && unit > 0 && size > 0 &&
+         slots >= 0 && units() <= kMostUnits && boot_of_machine() == boot && name_of_node() == host;
+}
+
+FileStamp StageIdentity::stamp() const {
+  return {path, {device, inode}, size, changed_at};
+}
+
+std::string boot_of_machine() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(in, id);
+  return id.substr(0, sizeof(StageIdentity::boot) - 1);
+}
+
+std::int64_t choose_unit(std::int64_t stripe, std::int64_t size) {
+  std::int64_t unit = stripe > 0 ? stripe : kLeastUnit;
+  while (unit < kLeastUnit) unit *= 2;
+  while (unit > kLargestUnit && unit % 2 == 0) unit /= 2;
+  if (unit > kLargestUnit) unit = kLargestUnit;
+  while ((size + unit - 1) / unit > kMostUnits) unit *= 2;
+  return unit;
+}
+
+}  // namespace forebay
