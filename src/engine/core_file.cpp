@@ -300,6 +300,7 @@ Status CoreFile::close(std::int64_t* least) {
   const auto callers = agreed.minimum(least != nullptr ? *least : 0);
   s.agree(agreed);
   s.file.release_mark();
+  remove_own_stage(s);
   if (least != nullptr) *least = agreed[callers];
   if (!agreed[well]) status = spread_failure(*s.comm, status);
   if (s.file.handle() != nullptr) {

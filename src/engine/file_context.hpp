@@ -41,6 +41,7 @@ struct FileContext {
   std::shared_ptr<const Communicator> comm;
   mutable StoredFile file;
   std::unique_ptr<Storage> staged;   ///< over the file's, where what is read is kept on the node
+  std::string own_stage;             ///< the node's first rank: which goes with this file
   std::unique_ptr<ReadAhead> ahead;  ///< null: nothing is fetched ahead
   Storage* storage = nullptr;        ///< the file's, while it is open, or its log's, or that
   bool logged() const { return storage != &file.storage() && !staged; }

@@ -16,10 +16,9 @@ class ReadAhead {
  public:
   explicit ReadAhead(std::unique_ptr<FetchAhead> fetches) : fetches_(std::move(fetches)) {}
 
-  /// After a collective read. `together`, and its bytes: what all ranks wanted of each other; `own`: what this
-  /// rank has read by itself. Each as a hull.
-  void note(const FileContext& file, Extent together, std::int64_t bytes, Extent own,
-            std::int64_t own_bytes);
+  /// After a collective read. `together`, and its bytes: what all ranks wanted of each other; `own`: what
+  /// this rank has read by itself. Each as a hull.
+  void note(const FileContext& file, Extent together, std::int64_t bytes, Extent own, std::int64_t own_bytes);
   /// For good; what has been fetched.
   StageTally stop() {
     fetches_->stop();

@@ -35,8 +35,8 @@ bool stamp_file(const FileContext& file, FileStamp& out) {
   return file.file.identity(id) && stamp_at(name, out) && out.id == id;
 }
 
-// Empty names: there is none, which is no mistake.
-Status find(const FileContext& file, Found& out) {
+// Empty names: there is none, which is no mistake. `stage`: this rank's, which keeps it there for the others.
+Status find(const FileContext& file, Found& out, std::unique_ptr<NodeStage>& stage) {
   StageWish wish;
   const std::string& folder = file.settings.stage;
   if (folder.empty()) return {};
@@ -49,8 +49,8 @@ Status find(const FileContext& file, Found& out) {
   wish.stripe_bytes = file.layout.stripe_bytes();
   wish.bytes = file.settings.stage_bytes;
   wish.kind = file.settings.stage_kind;
-  std::string name;
-  if (Status status = find_stage(wish, name); !status.ok()) return status;
+  if (Status status = find_stage(wish, stage); !status.ok()) return status;
+  const std::string& name = stage->name();
   if (name.size() >= out.name.size() || wish.file.path.size() >= out.path.size())
     return {Code::bad_argument, "the name of " + folder + " is too long for a stage"};
   name.copy(out.name.data(), out.name.size() - 1);
@@ -86,8 +86,8 @@ void start_ahead(FileContext& file, const NodeStage& stage) {
   if (descriptor.number() < 0 || !id_of(descriptor.number(), id) || id != stamp.id) return;
   std::unique_ptr<NodeStage> view;
   if (!NodeStage::attach(stage.name(), stamp, view).ok()) return;
-  file.ahead = std::make_unique<ReadAhead>(
-      std::make_unique<FetchAhead>(std::move(view), std::move(descriptor), most));
+  file.ahead =
+      std::make_unique<ReadAhead>(std::make_unique<FetchAhead>(std::move(view), std::move(descriptor), most));
 }
 
 }  // namespace
@@ -102,29 +102,34 @@ void start_staging(FileContext& file) {
   }
   const bool first = t.local_rank == 0;
   const auto found = std::make_unique<Found>();
+  std::unique_ptr<NodeStage> stage;
   Status status;
   if (first) {
     try {
-      status = find(file, *found);
+      status = find(file, *found, stage);
     } catch (const std::bad_alloc&) {
       status = file.no_memory("for a stage of ");
     }
-    if (!status.ok()) found->name.front() = '\0';
+    if (!status.ok()) {
+      found->name.front() = '\0';
+      stage.reset();
+    }
   }
   t.node_comm->broadcast(found.get(), sizeof(Found), 0);
-  std::unique_ptr<NodeStage> stage;
+  bool certain = true;
   try {
-    if (found->name.front() != '\0')
+    if (!first && found->name.front() != '\0')
       status = NodeStage::attach(found->name.data(),
                                  {found->path.data(), found->id, found->size, found->changed_at}, stage);
     if (status.ok() && stage) {
       const bool whole = file.settings.stage_kind == StageKind::whole;
       if (whole && first && stage->bound() < found->size)
-        warn_few("forebay_stage_kind=whole",
-                 "forebay_stage_kind=whole: of the " + std::to_string(found->size) + " bytes of " +
-                     file.options.path + " " + std::to_string(stage->bound()) + " have room in " +
-                     file.settings.stage);
+        warn_few("forebay_stage_kind=whole", "forebay_stage_kind=whole: of the " +
+                                                 std::to_string(found->size) + " bytes of " +
+                                                 file.options.path + " " + std::to_string(stage->bound()) +
+                                                 " have room in " + file.settings.stage);
       if (whole && !stage->compact()) fetch_whole(file, *stage);
+      certain = stage->is_certain();
       start_ahead(file, *stage);
       file.staged = make_staged_storage(file.file.storage(), std::move(stage), file.counters,
                                         [&file] { return file.opened_again.load() || file.twice(); });
@@ -133,6 +138,7 @@ void start_staging(FileContext& file) {
   } catch (const std::bad_alloc&) {
     status = file.no_memory("for a stage of ");
   }
+  if (first && file.staged && !certain) file.own_stage = found->name.data();
   if (!status.ok())
     warn_few("forebay_stage", status.message() + "; " + file.options.path + " is read without a stage");
 }
@@ -146,6 +152,11 @@ void stop_staging(FileContext& file) {
     file.ahead.reset();
   }
   file.staged.reset();
+}
+
+void remove_own_stage(FileContext& file) {
+  if (!file.own_stage.empty()) (void)remove_stage(file.own_stage);
+  file.own_stage.clear();
 }
 
 }  // namespace forebay

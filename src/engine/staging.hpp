@@ -10,5 +10,7 @@ struct FileContext;
 void start_staging(FileContext& file);
 /// Before the file is closed.
 void stop_staging(FileContext& file);
+/// When all ranks have done so: removes what nobody else finds.
+void remove_own_stage(FileContext& file);
 
 }  // namespace forebay

@@ -27,8 +27,8 @@ class FetchAhead {
   FetchAhead(const FetchAhead&) = delete;
   FetchAhead& operator=(const FetchAhead&) = delete;
 
-  /// The newest ones come when older ones have; where too much waits, the oldest are left out, and of one that is too long its end. Where there can
-  /// be no thread, nothing happens.
+  /// The newest ones come when older ones have; where too much waits, the oldest are left out, and of one
+  /// that is too long its end. Where there can be no thread, nothing happens.
   void want(std::span<const Extent> ranges);
   /// Waits until nothing waits; for tests.
   void wait();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 
 #define XXH_INLINE_ALL
@@ -12,9 +13,22 @@
 namespace forebay {
 namespace {
 
+// File systems count a modification time in steps of up to two seconds: what is read sooner after one may be
+// what the next one, in the same step, changes.
+constexpr std::int64_t kCertainAfter = 2'000'000'000;
 constexpr std::int64_t kLeastUnit = 64 << 10, kLargestUnit = 4 << 20;
 
 }  // namespace
+
+std::int64_t time_of_day() {
+  struct timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+bool is_certain(const FileStamp& file, std::int64_t time) {
+  return time - file.changed_at >= kCertainAfter;
+}
 
 std::string name_of_node() {
   std::array<char, sizeof(StageIdentity::host)> name{};

@@ -48,8 +48,8 @@ struct StageState {
 
 /// A place for a unit in a compact stage.
 struct StageSlot {
-  std::atomic<std::int64_t> unit;        ///< plus 1; 0: none
-  std::atomic<std::uint64_t> used;       ///< StageState::clock, when it was read last
+  std::atomic<std::int64_t> unit;         ///< plus 1; 0: none
+  std::atomic<std::uint64_t> used;        ///< StageState::clock, when it was read last
   std::atomic<std::uint64_t> generation;  ///< changes when its bytes do
 };
 
@@ -77,6 +77,10 @@ struct StagePage {
 };
 static_assert(offsetof(StagePage, state) == kStagePage && sizeof(StagePage) == 2 * kStagePage);
 
+/// Nanoseconds since 1970, by the node's clock.
+std::int64_t time_of_day();
+/// Whether a change of the file after that time must change its modification time.
+bool is_certain(const FileStamp& file, std::int64_t time);
 /// What the node calls itself.
 std::string name_of_node();
 /// What the machine says of its last start; empty: nothing.

@@ -21,9 +21,6 @@
 namespace forebay {
 namespace {
 
-// File systems count a modification time in steps of up to two seconds: what is read sooner after one may be
-// what the next one, in the same step, changes.
-constexpr std::int64_t kCertainAfter = 2'000'000'000;
 // Locks lie far behind what the stage can hold: who uses it, who fills a slot, who fetches a unit.
 constexpr std::int64_t kLives = (std::int64_t{1} << 60) - 1, kSlots = std::int64_t{1} << 60,
                        kUnits = std::int64_t{1} << 61;
@@ -32,7 +29,8 @@ constexpr std::int64_t kLives = (std::int64_t{1} << 60) - 1, kSlots = std::int64
 constexpr std::int64_t kMostAtOnce = 4 << 20, kMostBuffered = 1 << 20;
 constexpr std::int64_t kMostTaken = 64;  // units that are looked at together in a compact stage
 constexpr int kMostVictims = 8;
-// For a unit that another process is at. Who is stopped, or reads a file that hangs, holds up nobody for good.
+// For a unit that another process is at. Who is stopped, or reads a file that hangs, holds up nobody for
+// good.
 constexpr long kFirstNap = 50'000, kLongestNap = 2'000'000;  // nanoseconds
 constexpr auto kPatience = std::chrono::seconds(10);
 
@@ -67,12 +65,6 @@ bool read_all(int file, std::byte* data, std::int64_t length, off_t at) {
   return true;
 }
 
-std::int64_t time_of_day() {
-  struct timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 bool is_held(int error) {
   return error == EAGAIN || error == EACCES;
 }
@@ -89,8 +81,8 @@ struct NodeStage::Wanted {
 
 // ---- made, found, left ----
 
-Status NodeStage::make(const std::string& name, const FileStamp& stamp, std::int64_t unit,
-                       std::int64_t slots, std::int64_t bound) {
+Status NodeStage::make(const std::string& name, const FileStamp& stamp, std::int64_t unit, std::int64_t slots,
+                       std::int64_t bound) {
   const std::string fresh = name + ".new";
   ::unlink(fresh.c_str());  // of a process that ended while it made one
   const Descriptor made(::open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -178,7 +170,7 @@ NodeStage::~NodeStage() {
 }
 
 bool NodeStage::is_certain() const {
-  return identity().made_at - identity().changed_at >= kCertainAfter;
+  return forebay::is_certain(identity().stamp(), identity().made_at);
 }
 
 bool NodeStage::is_used() const {
@@ -481,8 +473,8 @@ void NodeStage::settle(std::int64_t unit, std::int64_t count, bool whole) {
 bool NodeStage::write(std::int64_t unit, std::int64_t count, const std::byte* data, std::int64_t length) {
   for (std::int64_t i = 0; i < count;) {
     std::int64_t next = i + 1;
-    while (next < count && places_[static_cast<std::size_t>(next)] ==
-                               places_[static_cast<std::size_t>(next - 1)] + 1)
+    while (next < count &&
+           places_[static_cast<std::size_t>(next)] == places_[static_cast<std::size_t>(next - 1)] + 1)
       ++next;
     const std::int64_t from = begin_of(unit + i) - begin_of(unit);
     const std::int64_t upto = std::min(length, begin_of(unit + next) - begin_of(unit));

@@ -33,8 +33,8 @@ class NodeStage {
   static Status attach(const std::string& name, const FileStamp& file, std::unique_ptr<NodeStage>& out);
   /// Whatever it is of.
   static Status open(const std::string& name, std::unique_ptr<NodeStage>& out);
-  /// A new one, in the place of another of that name, which those who use it keep. `slots`: 0: bytes lie where
-  /// they lie in the file, at most `bound` of them.
+  /// A new one, in the place of another of that name, which those who use it keep. `slots`: 0: bytes lie
+  /// where they lie in the file, at most `bound` of them.
   static Status make(const std::string& name, const FileStamp& stamp, std::int64_t unit, std::int64_t slots,
                      std::int64_t bound);
   /// What the table says: a process that ended may have left another number.
@@ -103,7 +103,7 @@ class NodeStage {
   std::int64_t data_ = 0;
   std::int64_t added_ = 0;  // to StageState::used, for these
   bool off_ = false;
-  bool counted_ = false;  // again, since all room seemed to be taken
+  bool counted_ = false;               // again, since all room seemed to be taken
   std::vector<std::uint32_t> places_;  // of the units that are being fetched
   std::unique_ptr<std::byte[]> buffer_;
   std::int64_t buffer_bytes_ = 0;

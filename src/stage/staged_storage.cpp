@@ -10,10 +10,7 @@ class StagedStorage final : public Storage {
  public:
   StagedStorage(Storage& below, std::unique_ptr<NodeStage> stage, Counters& counters,
                 std::function<bool()> may_change)
-      : below_(below),
-        stage_(std::move(stage)),
-        counters_(counters),
-        may_change_(std::move(may_change)) {}
+      : below_(below), stage_(std::move(stage)), counters_(counters), may_change_(std::move(may_change)) {}
 
   Status write(std::span<const Piece> pieces) override { return below_.write(pieces); }
 
@@ -37,8 +34,8 @@ class StagedStorage final : public Storage {
  private:
   bool looks_changed() {
     FileStamp now;
-    changed_ = !stage_->is_certain() || !stamp_at(stage_->identity().path, now) ||
-               now != stage_->identity().stamp();
+    changed_ =
+        !stage_->is_certain() || !stamp_at(stage_->identity().path, now) || now != stage_->identity().stamp();
     return changed_;
   }
 

@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "base/descriptor.hpp"
 #include "base/waiting.hpp"
-#include "stage/node_stage.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -47,9 +47,11 @@ class FolderLock {
   bool held_ = false;
 };
 
-std::string name_for(const std::string& folder, const FileStamp& file) {
-  const std::string key = name_of_node() + '\n' + std::to_string(::geteuid()) + '\n' + file.path + '\n' +
-                          std::to_string(file.id.device) + '\n' + std::to_string(file.id.inode);
+// `mark`: what sets it apart from others of that file.
+std::string name_for(const std::string& folder, const FileStamp& file, std::int64_t mark) {
+  const std::string key = std::to_string(mark) + '\n' + name_of_node() + '\n' + std::to_string(::geteuid()) +
+                          '\n' + file.path + '\n' + std::to_string(file.id.device) + '\n' +
+                          std::to_string(file.id.inode);
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx",
                 static_cast<unsigned long long>(XXH3_64bits(key.data(), key.size())));
@@ -82,7 +84,7 @@ bool look_at(const std::string& name, FoundStage& found) {
   found.compact = stage->compact();
   found.used = stage->is_used();
   FileStamp now;
-  found.current = stamp_at(found.path, now) && now == identity.stamp();
+  found.current = (found.used || stage->is_certain()) && stamp_at(found.path, now) && now == identity.stamp();
   return true;
 }
 
@@ -127,11 +129,12 @@ Status remove_stage(const std::string& name) {
                                                         : from_errno(errno, "cannot remove " + name);
 }
 
-Status find_stage(const StageWish& wish, std::string& name) {
+Status find_stage(const StageWish& wish, std::unique_ptr<NodeStage>& out) {
   const FileStamp& file = wish.file;
   if (boot_of_machine().empty())
-    return {Code::unsupported, "cannot keep a stage in " + wish.folder + ": /proc does not tell when the "
-                                                                         "machine was started"};
+    return {Code::unsupported, "cannot keep a stage in " + wish.folder +
+                                   ": /proc does not tell when the "
+                                   "machine was started"};
   const FolderLock lock(wish.folder);
   struct statvfs disk{};
   if (::statvfs(wish.folder.c_str(), &disk) != 0)
@@ -139,7 +142,9 @@ Status find_stage(const StageWish& wish, std::string& name) {
   if (!lock.held()) return from_errno(errno, "cannot lock " + wish.folder + ", to keep a stage there");
   std::vector<FoundStage> others;
   if (Status status = list_stages(wish.folder, others); !status.ok()) return status;
-  name = name_for(wish.folder, file);
+  const std::int64_t time = time_of_day();
+  const bool certain = is_certain(file, time);
+  const std::string name = name_for(wish.folder, file, certain ? 0 : time ^ ::getpid());
   std::int64_t all = 0;
   for (const FoundStage& each : others) all += each.taken;
   const auto free = static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
@@ -157,11 +162,12 @@ Status find_stage(const StageWish& wish, std::string& name) {
     const bool current = there->identity().stamp() == file && there->is_certain();
     const bool used = there->is_used();
     const bool too_large = there->compact() && !used && there->bound() > room;
-    const bool other_kind = !used && (wish.kind == StageKind::compact  ? !there->compact()
-                                      : there->compact() && fits);
+    const bool other_kind =
+        !used && (wish.kind == StageKind::compact ? !there->compact() : there->compact() && fits);
     if (current && !too_large && !other_kind) {
       there->count_again();
       there->set_bound(std::clamp<std::int64_t>(room - head, 0, file.size));
+      out = std::move(there);
       return {};
     }
     there.reset();
@@ -169,8 +175,7 @@ Status find_stage(const StageWish& wish, std::string& name) {
   if (Status status = remove_stage(name); !status.ok()) return status;
 
   std::int64_t slots = 0;
-  const bool compact =
-      wish.kind == StageKind::compact || (wish.kind == StageKind::automatic && !fits);
+  const bool compact = wish.kind == StageKind::compact || (wish.kind == StageKind::automatic && !fits);
   const std::int64_t least = std::min(units, kLeastUnits);
   if (compact) {
     slots = std::clamp<std::int64_t>((room - head) / unit, 0, units);
@@ -179,7 +184,9 @@ Status find_stage(const StageWish& wish, std::string& name) {
   if (compact ? slots < least : room - head < std::min(file.size, least * unit))
     return {Code::no_space, "there is no room for a stage of " + file.path + " in " + wish.folder +
                                 ": see forebay_stage_bytes, and forebay stage " + wish.folder};
-  return NodeStage::make(name, file, unit, slots, std::clamp<std::int64_t>(room - head, 0, file.size));
+  const std::int64_t bound = std::clamp<std::int64_t>(room - head, 0, file.size);
+  if (Status status = NodeStage::make(name, file, unit, slots, bound); !status.ok()) return status;
+  return NodeStage::open(name, out);
 }
 
 }  // namespace forebay

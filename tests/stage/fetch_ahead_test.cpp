@@ -64,8 +64,8 @@ TEST(Steps, are_not_seen_in_random_reads_that_go_back) {
 
 struct Ahead {
   explicit Ahead(const StagedFile& f, std::int64_t most = 64 << 20) : name(f.find()) {
-    fetches = std::make_unique<FetchAhead>(
-        f.attach(name), Descriptor(::open(f.path.c_str(), O_RDONLY | O_CLOEXEC)), most);
+    fetches = std::make_unique<FetchAhead>(f.attach(name),
+                                           Descriptor(::open(f.path.c_str(), O_RDONLY | O_CLOEXEC)), most);
     stage = f.attach(name);
   }
   std::string name;

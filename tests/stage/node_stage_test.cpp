@@ -128,6 +128,25 @@ TEST(Stage, is_made_anew_where_the_file_may_have_changed_in_the_same_step_of_its
   f.expect(*f.stage(), 0, kSize);
   f.expect(*f.stage(), 0, kSize);
   EXPECT_EQ(f.tally.fetched_bytes, 4 * kSize);
+  // Two that open it at once do not take each other's away.
+  auto one = f.stage(), other = f.stage();
+  EXPECT_NE(one->name(), other->name());
+  (void)f.attach(one->name());
+  (void)f.attach(other->name());
+  one.reset();
+  other.reset();
+  (void)f.stage();
+  EXPECT_EQ(f.list().size(), 1u) << "nobody can find the old ones";
+}
+
+TEST(Stage, stays_as_long_as_who_found_it_has_it) {
+  StagedFile f(kSize), other(kSize);
+  other.wish.folder = f.wish.folder;
+  other.wish.bytes = f.wish.bytes = 30 * kUnit;
+  auto stage = f.stage();
+  f.expect(*stage, 0, kSize);
+  other.expect(*other.stage(), 0, kSize);
+  (void)f.attach(stage->name());
 }
 
 TEST(Stage, who_has_it_open_goes_on_when_it_is_replaced) {
@@ -163,8 +182,7 @@ TEST(Stage, two_that_want_the_same_fetch_it_once) {
   std::thread second;
   f.below->before = [&](std::int64_t, std::int64_t) {
     // While the first one reads unit 1, the second one wants 0 to 2.
-    second = std::thread(
-        [&] { EXPECT_TRUE(other->read(0, data.data(), 3 * kUnit, theirs, tally).ok()); });
+    second = std::thread([&] { EXPECT_TRUE(other->read(0, data.data(), 3 * kUnit, theirs, tally).ok()); });
     while (!other->has(2 * kUnit, 3 * kUnit)) std::this_thread::yield();
   };
   std::vector<std::byte> mine(1);
@@ -173,8 +191,7 @@ TEST(Stage, two_that_want_the_same_fetch_it_once) {
   f.below->before = nullptr;
   EXPECT_EQ(f.below->bytes, kUnit);
   EXPECT_EQ(theirs.bytes, 2 * kUnit);
-  for (std::int64_t i = 0; i < 3 * kUnit; ++i)
-    ASSERT_EQ(data[static_cast<std::size_t>(i)], byte_at(i)) << i;
+  for (std::int64_t i = 0; i < 3 * kUnit; ++i) ASSERT_EQ(data[static_cast<std::size_t>(i)], byte_at(i)) << i;
 }
 
 TEST(Stage, nobody_waits_for_a_dead_one) {
@@ -231,8 +248,8 @@ TEST(Bound, a_compact_stage_gives_up_what_is_least_recently_used) {
   const std::int64_t held = stage->bound() / kUnit;
   ASSERT_EQ(held, 8);
   for (std::int64_t unit = 0; unit < held; ++unit) f.expect(*stage, unit * kUnit, 10);
-  f.expect(*stage, 0, 10);            // used
-  f.expect(*stage, 12 * kUnit, 10);   // in the place of 1
+  f.expect(*stage, 0, 10);           // used
+  f.expect(*stage, 12 * kUnit, 10);  // in the place of 1
   EXPECT_TRUE(stage->has(0, 1));
   EXPECT_FALSE(stage->has(kUnit, kUnit + 1));
   EXPECT_TRUE(stage->has(2 * kUnit, 2 * kUnit + 1));
@@ -268,8 +285,8 @@ TEST(Bound, holds_for_all_files_of_the_folder) {
 TEST(Bound, too_little_is_told) {
   StagedFile f(kSize);
   f.wish.bytes = kUnit;
-  std::string name;
-  const Status status = find_stage(f.wish, name);
+  std::unique_ptr<NodeStage> none;
+  const Status status = find_stage(f.wish, none);
   EXPECT_EQ(status.code(), Code::no_space) << status.message();
   EXPECT_NE(status.message().find("forebay_stage_bytes"), std::string::npos);
   EXPECT_TRUE(f.list().empty());
@@ -352,8 +369,8 @@ TEST(Failure, what_is_damaged_or_of_others_is_made_anew) {
 TEST(Failure, a_folder_that_is_not_there_is_told) {
   StagedFile f(kSize);
   f.wish.folder = f.folder + "/nowhere";
-  std::string name;
-  const Status status = find_stage(f.wish, name);
+  std::unique_ptr<NodeStage> none;
+  const Status status = find_stage(f.wish, none);
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.message().find("nowhere"), std::string::npos);
 }

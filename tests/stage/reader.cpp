@@ -50,7 +50,8 @@ class Hdf5File final : public File {
   Hdf5File(const char* path, bool writes) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
-    file_ = writes ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : H5Fopen(path, H5F_ACC_RDONLY, access);
+    file_ =
+        writes ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : H5Fopen(path, H5F_ACC_RDONLY, access);
     check(file_ >= 0, "open");
     H5Pclose(access);
     const hsize_t size = kElements;
@@ -58,7 +59,8 @@ class Hdf5File final : public File {
       const std::string name = "a" + std::to_string(i);
       if (writes) {
         const hid_t space = H5Screate_simple(1, &size, nullptr);
-        sets_[i] = H5Dcreate2(file_, name.c_str(), H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        sets_[i] =
+            H5Dcreate2(file_, name.c_str(), H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         H5Sclose(space);
       } else {
         sets_[i] = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
@@ -106,7 +108,8 @@ class PnetcdfFile final : public File {
       return;
     }
     int dimension = 0, variable = 0;
-    check(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file_) == NC_NOERR, "create");
+    check(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file_) == NC_NOERR,
+          "create");
     ncmpi_def_dim(file_, "x", kElements, &dimension);
     for (int i = 0; i < kArrays; ++i)
       ncmpi_def_var(file_, ("a" + std::to_string(i)).c_str(), NC_INT, 1, &dimension, &variable);
@@ -146,9 +149,7 @@ class TcioFile final : public File {
 
  private:
   static std::int64_t bytes(Part part) { return std::int64_t{4} * part.count; }
-  static std::int64_t at(int array, Part part) {
-    return 4 * (std::int64_t{kElements} * array + part.begin);
-  }
+  static std::int64_t at(int array, Part part) { return 4 * (std::int64_t{kElements} * array + part.begin); }
   tcio_file file_ = TCIO_FILE_NULL;
 };
 

@@ -92,19 +92,19 @@ struct StagedFile {
     below = std::make_unique<CountingStorage>(make_posix_storage(file.number(), path));
   }
 
-  std::string find() const {
-    std::string name;
-    const Status status = find_stage(wish, name);
-    EXPECT_TRUE(status.ok()) << status.message();
-    return name;
-  }
+  std::string find() const { return stage()->name(); }
   std::unique_ptr<NodeStage> attach(const std::string& name) const {
     std::unique_ptr<NodeStage> stage;
     const Status status = NodeStage::attach(name, wish.file, stage);
     EXPECT_TRUE(status.ok()) << status.message();
     return stage;
   }
-  std::unique_ptr<NodeStage> stage() const { return attach(find()); }
+  std::unique_ptr<NodeStage> stage() const {
+    std::unique_ptr<NodeStage> found;
+    const Status status = find_stage(wish, found);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return found;
+  }
 
   /// Reads, and compares with that version.
   void expect(NodeStage& stage, std::int64_t offset, std::int64_t length, int version = 0) {

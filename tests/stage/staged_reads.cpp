@@ -100,8 +100,8 @@ void read_randomly(std::uint64_t seed, CoreFile& file, std::int64_t size, int ve
       for (std::int64_t i = 0; i < run.length; ++i) {
         const std::byte expected = run.file + i < size ? byte_at(run.file + i, version) : std::byte{0};
         if (memory[static_cast<std::size_t>(run.stream + i)] != expected)
-          return fail(seed, "byte " + std::to_string(run.file + i) + " is not of version " +
-                                std::to_string(version));
+          return fail(
+              seed, "byte " + std::to_string(run.file + i) + " is not of version " + std::to_string(version));
       }
     }
   }
