@@ -336,8 +336,8 @@ std::int64_t NodeStage::take(Wanted& wanted, std::int64_t unit, std::int64_t las
     return unit;
   }
   if (compact()) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::uint64_t used = page_->state.clock.fetch_add(1, std::memory_order_relaxed) + 1;
+    // Between the bytes and the second look at where they were.
+    const std::uint64_t used = page_->state.clock.fetch_add(1, std::memory_order_seq_cst) + 1;
     for (std::int64_t i = 0; i < count; ++i) {
       if (entry(unit + i) != place(i) ||
           slot(i).generation.load(std::memory_order_acquire) != generations[static_cast<std::size_t>(i)]) {

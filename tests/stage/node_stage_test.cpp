@@ -223,6 +223,25 @@ TEST(Stage, nobody_waits_for_a_dead_one) {
 
 // ---- bounds ----
 
+TEST(Bound, has_room_again_for_what_a_dead_one_was_at) {
+  StagedFile f(kSize);
+  f.wish.kind = StageKind::extent;
+  f.wish.bytes = 8 * kUnit + 3 * kStagePage;
+  auto stage = f.stage();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto mine = f.attach(stage->name());
+    f.below->before = [](std::int64_t, std::int64_t) { ::raise(SIGKILL); };
+    f.expect(*mine, 18 * kUnit, 2 * kUnit);
+    ::_exit(0);
+  }
+  int how = 0;
+  ASSERT_EQ(::waitpid(child, &how, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(how));
+  for (std::int64_t unit = 0; unit < 10; ++unit) f.expect(*stage, unit * kUnit, kUnit);
+  EXPECT_EQ(stage->used(), 8 * kUnit);
+}
+
 TEST(Bound, an_extent_stage_keeps_no_more) {
   StagedFile f(kSize);
   f.wish.kind = StageKind::extent;
