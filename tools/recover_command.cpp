@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/host_name.hpp"
 #include "commands.hpp"
 #include "human.hpp"
 #include "log/leftover.hpp"
@@ -20,8 +21,10 @@ bool is_log(const fs::path& path) {
   return path.filename().string().starts_with("forebay-") && path.extension() == ".log";
 }
 
-/// The logs of a file, of a folder with logs, or the log itself.
-Status find_logs(const std::string& what, std::vector<std::string>& logs, bool& marked) {
+/// The logs of a file that are here, of a folder with logs, or the log itself. `elsewhere`: what the mark
+/// lists that is not here.
+Status find_logs(const std::string& what, std::vector<std::string>& logs, std::vector<MarkedLog>& elsewhere,
+                 bool& marked) {
   std::error_code error;
   marked = false;
   if (fs::is_directory(what, error)) {
@@ -36,8 +39,16 @@ Status find_logs(const std::string& what, std::vector<std::string>& logs, bool& 
     return {};
   }
   marked = true;
-  (void)read_mark(mark_of(what), logs);
-  if (!logs.empty() || fs::exists(what, error)) return {};
+  std::vector<MarkedLog> listed;
+  (void)read_mark(mark_of(what), listed);
+  for (const MarkedLog& log : listed) {
+    if (log.done) continue;
+    if (fs::exists(log.name, error) || log.host == host_name())
+      logs.push_back(log.name);
+    else
+      elsewhere.push_back(log);
+  }
+  if (!listed.empty() || fs::exists(what, error)) return {};
   return {Code::no_such_file, "there is no " + what};
 }
 
@@ -59,8 +70,9 @@ int recover_files(const RecoverOptions& options) {
   for (const std::string& what : options.what) {
     std::vector<std::string> logs;
     bool marked = false;
-    Status status = find_logs(what, logs, marked);
-    if (status.ok() && logs.empty())
+    std::vector<MarkedLog> elsewhere;
+    Status status = find_logs(what, logs, elsewhere, marked);
+    if (status.ok() && logs.empty() && elsewhere.empty())
       fmt::print("{}: nothing to recover{}\n", what, marked ? ": no log has any of it" : ": no logs there");
     for (const std::string& name : logs) {
       if (options.dry_run) list(name);
@@ -74,6 +86,8 @@ int recover_files(const RecoverOptions& options) {
                        : "");
       status.update(std::move(each));
     }
+    for (const MarkedLog& log : elsewhere)
+      fmt::print("{}: some of it is in {} on {}: there, type the same\n", what, log.name, log.host);
     if (status.ok()) continue;
     fmt::print(stderr, "forebay recover: {}\n", status.message());
     failed = 1;

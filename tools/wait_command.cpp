@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/host_name.hpp"
 #include "commands.hpp"
 #include "log/leftover.hpp"
 #include "log/node_log.hpp"
@@ -20,12 +21,15 @@ enum class File { complete, busy, left };
 
 /// Whether somebody brings what its logs have into the file.
 File look_at(const std::string& file, std::string& log) {
-  std::vector<std::string> logs;
+  std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(file), logs)) return File::complete;
-  for (const std::string& name : logs) {
+  const std::string here = host_name();
+  for (const MarkedLog& each : logs) {
     std::unique_ptr<NodeLog> found;
-    if (!NodeLog::attach(name, -1, found).ok() || (!found->is_used() && !found->has_drainer())) {
-      log = name;
+    // Of what other nodes do only the mark tells.
+    if (each.done || (each.host != here && ::access(each.name.c_str(), F_OK) != 0)) continue;
+    if (!NodeLog::attach(each.name, -1, found).ok() || (!found->is_used() && !found->has_drainer())) {
+      log = each.name;
       return File::left;
     }
   }

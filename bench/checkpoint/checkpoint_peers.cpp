@@ -52,7 +52,7 @@ std::vector<Peer> checkpoint_peers(const std::string& romio, const std::string& 
   peers.push_back(forebay_peer("commit", "commit"));
   peers.push_back(with_log("log", "Forebay, a log on the node", {"forebay_log=" + log}));
   peers.push_back(with_log("background", "Forebay, a log on the node, drained in the background",
-                           {"forebay_log=" + log, "forebay_drain=background"}));
+                           {"forebay_log=" + log, "forebay_drain=background", "forebay_sync=log"}));
   return peers;
 }
 

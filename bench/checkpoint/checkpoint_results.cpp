@@ -55,10 +55,10 @@ void append(std::string& text, const CheckpointResults& results, const RowResult
             const std::vector<CheckpointRatio>& ratios) {
   const double copy = median_of(of_all(row, copied)), alone = median_of(of_all(row, computing));
   text += fmt::format(
-      "\n{}: {}\n  {} checkpoints of {:.1f} MB in {:.1f} thousand pieces; {:.3f} s of computation before "
+      "\n{}: {}\n  {} checkpoints of {:.1f} MB in {:.1f} thousand pieces; {:.3f} s of computation around "
       "each\n",
       row.name, row.title, results.checkpoints, static_cast<double>(row.bytes) / results.checkpoints / 1e6,
-      static_cast<double>(row.pieces) / results.checkpoints / 1e3, alone / results.checkpoints);
+      static_cast<double>(row.pieces) / results.checkpoints / 1e3, alone / (results.checkpoints + 1));
   text += fmt::format("  {:<16}{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}   {}\n", "", "lost", "least", "most",
                       "total", "to stock", "bound", "of copy", "identical");
   const std::vector<double> alone_each = of_all(row, computing);

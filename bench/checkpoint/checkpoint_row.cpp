@@ -1,4 +1,4 @@
-// Computes before each checkpoint, and once without any.
+// Computes before each checkpoint and after the last, and once without any.
 #include "checkpoint_row.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class CheckpointRow final : public Row {
     }
     compute_.run(1);
     measured_["computing_s"] = timed([&] {
-      for (int i = 0; i < checkpoints_; ++i) compute_.run(sweeps_);
+      for (int i = 0; i <= checkpoints_; ++i) compute_.run(sweeps_);
     });
     if (log_.empty()) return;
     RankCopies copies(log_, rank_);
@@ -49,7 +49,11 @@ class CheckpointRow final : public Row {
     row_->create(path_, info_);
     row_->write();
   }
-  void close() override { row_->close(); }
+  // A drain of the last checkpoint has a computation, too.
+  void close() override {
+    compute_.run(sweeps_);
+    row_->close();
+  }
   std::map<std::string, double> measured() const override { return measured_; }
 
  private:

@@ -65,6 +65,18 @@ Status compare_names(const Opening& o) {
                                   (*o.remedy != '\0' ? std::string(". ") + o.remedy : "")};
 }
 
+// Each node brings what its own logs have of the file into it; what lies on nodes that take no part stays.
+Status settle_on_all_nodes(const Opening& o, const std::string& path) {
+  Status status;
+  bool elsewhere = true;
+  if (o.ranks.split_by_node()->rank() == 0) status = settle_leftover(path, &elsewhere);
+  const bool well = o.ranks.all(status.ok());
+  const bool settled = !o.ranks.all(elsewhere);
+  if (!well) return spread_failure(o.ranks, status);
+  if (!settled && o.ranks.rank() == 0) status = settle_leftover(path);
+  return o.ranks.all(status.ok()) ? Status{} : spread_failure(o.ranks, status);
+}
+
 }  // namespace
 
 // Ranks that read different hints would wait for each other for ever.
@@ -118,17 +130,20 @@ Status agree_to_open(const Opening& o, Status mine, Settings& settings, std::spa
   const std::string path = o.path != nullptr ? o.path : "";
   const CollectiveCall call({o.call, path, &o.ranks, false, o.patience_seconds, o.remedy});
   if (!path.empty()) write_what_is_kept_of(path);
-  if (!path.empty() && o.ranks.rank() == 0 && mine.ok()) mine = settle_leftover(path);
+  bool elsewhere = false;
+  if (!path.empty() && o.ranks.rank() == 0 && mine.ok()) mine = settle_leftover(path, &elsewhere);
   // Of all the least is taken; a name's number and its complement differ where any two names do.
-  enum : std::size_t { kName, kNotName, kValues };
+  enum : std::size_t { kName, kNotName, kSettled, kValues };
   std::array<std::int64_t, kValues + kMostValues> all{};
   const auto name = static_cast<std::int64_t>(std::hash<std::string>()(path) >> 1);
   all[kName] = name;
   all[kNotName] = ~name;
+  all[kSettled] = elsewhere ? 0 : 1;
   std::copy(values.begin(), values.end(), all.begin() + kValues);
   Status status =
       share_settings(o.ranks, std::move(mine), path, settings, {all.data(), kValues + values.size()});
   std::copy_n(all.begin() + kValues, values.size(), values.begin());
+  if (status.ok() && all[kSettled] == 0) status = settle_on_all_nodes(o, path);
   if (!status.ok()) return status;
   const bool same = all[kName] == ~all[kNotName] || (!values.empty() && values.front() == 0);
   return same ? Status{} : compare_names(o);

@@ -23,6 +23,16 @@ Status be_strict(FileContext& f, const std::string& why) {
   return {};
 }
 
+// Where space of the file becomes free for other ranks without a word.
+bool is_kept_on_one_node_only(const FileContext& f) {
+  return f.nodes->topology().nodes > 1 && f.options.keeping != Keeping::by_rank &&
+         !f.options.tells_freed_space;
+}
+
+Status one_node_only(FileContext& f) {
+  return be_strict(f, "writes of " + f.options.driver + " are kept on one node only here");
+}
+
 Status keep_by_rank(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   // Without it the number of records in the header is that of the last sync when a process ends.
   NodeMemory counts = ExitCount::share(f.nodes->topology(), *f.comm);
@@ -67,8 +77,7 @@ Status keep_by_node(FileContext& f, std::unique_ptr<Keeper>& keeper) {
 }
 
 Status keep_in_log(FileContext& f, std::unique_ptr<Keeper>& keeper) {
-  if (f.nodes->topology().nodes > 1)
-    return be_strict(f, "forebay_log is for files whose ranks are on one node");
+  if (is_kept_on_one_node_only(f)) return one_node_only(f);
   Status status = KeepInLog::create(f, keeper);
   if (status.ok()) {
     f.settings.mode = Mode::commit;
@@ -94,8 +103,7 @@ Status start_keeping(FileContext& f, std::unique_ptr<Keeper>& keeper) {
   }
   if (f.share_to_keep < pool_bound(f.settings)) f.settings.pool_bytes = f.share_to_keep;
   if (f.options.keeping == Keeping::by_rank) return keep_by_rank(f, keeper);
-  if (f.nodes->topology().nodes > 1 && !f.options.tells_freed_space)
-    return be_strict(f, "writes of " + f.options.driver + " are kept on one node only here");
+  if (is_kept_on_one_node_only(f)) return one_node_only(f);
   return keep_by_node(f, keeper);
 }
 

@@ -1,8 +1,6 @@
 // Clocks compared by barriers, and events gathered in parts, so that rank 0's memory has a bound.
 #include "engine/timeline.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/host_name.hpp"
 #include "base/speaker.hpp"
 #include "engine/file_context.hpp"
 
@@ -65,7 +64,7 @@ TraceRank describe(const FileContext& file, const ClockSamples& at_close) {
   mine.at_close = at_close;
   mine.world_rank = world_rank(file);
   mine.node = file.nodes->topology().node;
-  (void)::gethostname(mine.host.data(), mine.host.size() - 1);
+  host_name().copy(mine.host.data(), mine.host.size() - 1);
   return mine;
 }
 

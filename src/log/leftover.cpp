@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/descriptor.hpp"
@@ -16,7 +19,15 @@ namespace {
 
 constexpr const char* kFirstLine =
     "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
+// Then how far it is drained, in so many digits, the host, and the name.
 constexpr const char* kLog = "log ";
+constexpr std::size_t kDigits = 20;
+constexpr const char* kDone = "done ";  // then the name
+
+std::string digits_of(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(kDigits - digits.size(), '0') + digits;
+}
 
 Status in_use(const std::string& log) {
   return {Code::access,
@@ -29,22 +40,27 @@ std::string mark_of(const std::string& path) {
   return path + ".forebay";
 }
 
-bool read_mark(const std::string& mark, std::vector<std::string>& logs) {
+bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
   logs.clear();
   std::ifstream in(mark);
   std::string line;
   if (!std::getline(in, line) || line != kFirstLine) return false;
   while (std::getline(in, line)) {
-    if (line.starts_with(kLog)) logs.push_back(line.substr(4));
+    constexpr std::size_t host = 4 + kDigits + 1;
+    if (const std::size_t space = line.find(' ', host); line.starts_with(kLog) && space != std::string::npos)
+      logs.push_back({line.substr(host, space - host), line.substr(space + 1), false,
+                      std::strtoll(line.c_str() + 4, nullptr, 10)});
+    for (MarkedLog& log : logs) log.done |= line.starts_with(kDone) && line.substr(5) == log.name;
   }
   return true;
 }
 
 // A mark that is read is whole.
-Status write_mark(const std::string& path, const std::vector<std::string>& logs) {
+Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const std::string& log : logs) text += kLog + log + "\n";
+  for (const MarkedLog& log : logs)
+    text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -56,12 +72,65 @@ Status write_mark(const std::string& path, const std::vector<std::string>& logs)
   return {};
 }
 
+std::int64_t place_in_mark(const std::string& path, const std::string& name) {
+  std::ifstream in(mark_of(path));
+  std::int64_t at = 0;
+  for (std::string line; std::getline(in, line); at += static_cast<std::int64_t>(line.size()) + 1) {
+    if (line.starts_with(kLog) && line.ends_with(" " + name)) return at + 4;
+  }
+  return 0;
+}
+
+void tell_drained(NodeLog& log) {
+  const std::int64_t call = log.mark_at() > 0 ? log.drained_call() : 0;
+  if (call == 0) return;
+  const Descriptor mark(::open(mark_of(log.identity().path).c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string digits = digits_of(call);
+  if (mark.number() >= 0 && ::pwrite(mark.number(), digits.data(), kDigits, log.mark_at()) == kDigits)
+    log.set_told(call);
+}
+
+std::int64_t drained_everywhere(const std::string& path, std::string& last) {
+  std::vector<MarkedLog> logs;
+  std::int64_t least = INT64_MAX;
+  if (!read_mark(mark_of(path), logs)) return least;
+  for (const MarkedLog& log : logs) {
+    if (log.done || log.drained >= least) continue;
+    least = log.drained;
+    last = log.name + " on " + log.host;
+  }
+  return least;
+}
+
 void remove_mark(const std::string& path) {
   ::unlink(mark_of(path).c_str());
 }
 
+namespace {
+
+// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then.
+void note_done(const std::string& path, const std::string& name) {
+  const std::string mark = mark_of(path), line = kDone + name + "\n";
+  const Descriptor file(::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (file.number() < 0 ||
+      ::write(file.number(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return;
+  std::vector<MarkedLog> logs;
+  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return;
+  std::ifstream in(mark);
+  std::string each, last;
+  while (std::getline(in, each)) last = each;
+  if (last + "\n" == line) remove_mark(path);
+}
+
+}  // namespace
+
 void remove_log(const NodeLog& log) {
-  remove_mark(log.identity().path);
+  const LogIdentity& identity = log.identity();
+  if (identity.nodes == 1)
+    remove_mark(identity.path);
+  else
+    note_done(identity.path, log.name());
   ::unlink(log.name().c_str());
 }
 
@@ -85,6 +154,7 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
+    out.bytes += log->is_used() ? 0 : log->left_in_level1();
     return {};
   }
   if (!helps) {
@@ -97,20 +167,32 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   }
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
-  if (Status status = log->drain_all(*storage); !status.ok()) return status;
+  if (!helps) {
+    const std::int64_t left = log->left_in_level1();
+    out.appends += left > 0 ? 1 : 0;
+    out.bytes += left;
+  }
+  if (Status status = helps ? log->drain_all(*storage) : log->drain_left(*storage); !status.ok())
+    return status;
   if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
   remove_log(*log);
   return {};
 }
 
-Status settle_leftover(const std::string& path) {
-  std::vector<std::string> logs;
+Status settle_leftover(const std::string& path, bool* elsewhere) {
+  std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
-  for (const std::string& name : logs) {
-    if (::access(name.c_str(), F_OK) != 0)
-      return {Code::unsupported, path + " is not complete: some of it is in " + name +
-                                     ", which is not here. Where it is, type: forebay recover " + path +
-                                     ". If it is lost, remove " + mark_of(path)};
+  const MarkedLog* missing = nullptr;
+  for (const MarkedLog& marked : logs) {
+    const std::string& name = marked.name;
+    if (::access(name.c_str(), F_OK) != 0) {
+      if (!marked.done && missing == nullptr) missing = &marked;
+      continue;
+    }
+    if (marked.done) {
+      ::unlink(name.c_str());
+      continue;
+    }
     // An open file's: until its flush others see what is in the file, as in commit mode.
     std::unique_ptr<NodeLog> log;
     if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
@@ -124,7 +206,13 @@ Status settle_leftover(const std::string& path) {
       told += "; " + std::to_string(recovered.torn) + " writes that were cut off are left out";
     warn_once(told);
   }
-  remove_mark(path);
+  if (elsewhere != nullptr) *elsewhere = missing != nullptr;
+  if (missing != nullptr && elsewhere == nullptr)
+    return {Code::unsupported, path + " is not complete: some of it is in " + missing->name + " on " +
+                                   missing->host +
+                                   ", which is not here. Where it is, type: forebay recover " + path +
+                                   ". If it is lost, remove " + mark_of(path)};
+  if (missing == nullptr) remove_mark(path);
   return {};
 }
 

@@ -14,12 +14,24 @@ namespace forebay {
 /// "FILE.forebay".
 std::string mark_of(const std::string& path);
 
-/// The names of the logs that a mark lists. False: there is no mark.
-bool read_mark(const std::string& mark, std::vector<std::string>& logs);
-Status write_mark(const std::string& path, const std::vector<std::string>& logs);
+/// A log that a mark lists. Each node of the file's ranks has one.
+struct MarkedLog {
+  std::string host, name;
+  bool done = false;         ///< all of it is in the file
+  std::int64_t drained = 0;  ///< the collective call up to which what it had is in the file
+};
+/// False: there is no mark.
+bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs);
+Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs);
+/// Where a mark says how far the log `name` is drained; 0: it does not list that.
+std::int64_t place_in_mark(const std::string& path, const std::string& name);
+/// Lets other nodes know, by the mark, what is in the file of what this log had.
+void tell_drained(NodeLog& log);
+/// The collective call up to which all logs are drained; the name of a log that is not further.
+std::int64_t drained_everywhere(const std::string& path, std::string& last);
 void remove_mark(const std::string& path);
 
-/// The log and the mark of a file that is complete now.
+/// Of a file whose part in this log is complete now: removes the log, and, where it was the last, the mark.
 void remove_log(const NodeLog& log);
 
 /// What brought a log into its file.
@@ -32,7 +44,7 @@ struct Recovered {
 Status recover(const std::string& log, bool dry, Recovered& out);
 
 /// Before this process opens a file that a mark may lie beside: brings what is left of it into the file, or
-/// says what to do.
-Status settle_leftover(const std::string& path);
+/// says what to do. `elsewhere`: what is left lies in logs of other nodes; where that is null, it fails then.
+Status settle_leftover(const std::string& path, bool* elsewhere = nullptr);
 
 }  // namespace forebay

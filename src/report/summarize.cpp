@@ -1,5 +1,4 @@
 // Sums over ranks and over opens.
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/host_name.hpp"
 #include "report/report.hpp"
 
 namespace forebay {
@@ -32,11 +32,6 @@ void add(Counters& total, const Counters& c, Sum CounterField::* sum) {
   for (const CounterField& field : fields) add(total.*field.value, c.*field.value, field.*sum);
   for (std::size_t i = 0; i < c.write_sizes.size(); ++i) total.write_sizes[i] += c.write_sizes[i];
   for (std::size_t i = 0; i < c.broken_causes.size(); ++i) total.broken_causes[i] += c.broken_causes[i];
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 std::string now() {

@@ -185,6 +185,78 @@ TEST(Recovery, brings_back_all_and_leaves_nothing) {
   EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
 }
 
+// What a rank had copied into its level 1 as it ended is newer than what it had appended.
+TEST(Recovery, of_level_1) {
+  constexpr std::int64_t unit = 64 << 10;
+  LoggedFile logged(1 << 20, false, unit);
+  {
+    const auto log = logged.rank(2);
+    const std::vector<std::byte> older(1'000, std::byte{3}), newer(10, std::byte{4});
+    const Piece piece{unit, older.data(), 1'000};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+    Level1Memory memory;
+    ASSERT_TRUE(log->level1(memory));
+    Level1 level1(unit);
+    level1.lie_in(memory);
+    level1.align(unit + 5);
+    for (int i = 0; i < 40; ++i) level1.copy(unit + 20 * i, newer.data(), 10);
+    EXPECT_EQ(log->left_in_level1(), 400);
+  }
+  Recovered recovered;
+  ASSERT_TRUE(recover(logged.log_name, false, recovered).ok());
+  EXPECT_EQ(recovered.appends, 2);
+  EXPECT_EQ(recovered.bytes, 1'400);
+  const auto file = logged.content(unit + 1'000);
+  for (std::int64_t i = 0; i < 800; ++i) {
+    EXPECT_EQ(file[static_cast<std::size_t>(unit + i)], i % 20 < 10 ? std::byte{4} : std::byte{3}) << i;
+  }
+  EXPECT_FALSE(std::filesystem::exists(logged.log_name));
+}
+
+// Each node removes its own; the mark goes with the last.
+TEST(Recovery, of_several_nodes) {
+  LoggedFile logged;
+  std::string other;
+  NodeLog::Wish wish;
+  wish.folder = logged.folder;
+  wish.path = logged.path;
+  ASSERT_TRUE(id_of(logged.file.number(), wish.file));
+  wish.stripe_bytes = 64 << 10;
+  wish.capacity = 1 << 20;
+  std::vector<MarkedLog> logs;
+  wish.nodes = 3;
+  for (wish.node = 0; wish.node < 3; ++wish.node) {
+    std::string name;
+    ASSERT_TRUE(NodeLog::create(wish, name).ok());
+    logs.push_back({"node" + std::to_string(wish.node), name, false});
+    std::unique_ptr<NodeLog> log;
+    ASSERT_TRUE(NodeLog::attach(name, 0, log).ok());
+    const std::vector<std::byte> data(100, static_cast<std::byte>(wish.node + 1));
+    const Piece piece{wish.node * 100, data.data(), 100};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+  }
+  ASSERT_TRUE(write_mark(logged.path, logs).ok());
+  // The disk of one node is not here.
+  const std::string away = logs[1].name + ".away";
+  std::filesystem::rename(logs[1].name, away);
+  bool elsewhere = false;
+  ASSERT_TRUE(settle_leftover(logged.path, &elsewhere).ok());
+  EXPECT_TRUE(elsewhere);
+  EXPECT_FALSE(std::filesystem::exists(logs[0].name));
+  EXPECT_FALSE(std::filesystem::exists(logs[2].name));
+  const Status refused = settle_leftover(logged.path);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("node1"), std::string::npos) << refused.message();
+  ASSERT_TRUE(read_mark(mark_of(logged.path), logs));
+  EXPECT_TRUE(logs[0].done && !logs[1].done && logs[2].done);
+  std::filesystem::rename(away, logs[1].name);
+  ASSERT_TRUE(settle_leftover(logged.path).ok());
+  EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
+  const auto file = logged.content(300);
+  for (int node = 0; node < 3; ++node)
+    EXPECT_EQ(file[static_cast<std::size_t>(node * 100 + 99)], static_cast<std::byte>(node + 1));
+}
+
 // One byte of the ring differs from what was appended: that append is left out, and told; the others are not.
 TEST(Recovery, leaves_out_what_is_damaged) {
   LoggedFile logged;
@@ -199,9 +271,9 @@ TEST(Recovery, leaves_out_what_is_damaged) {
   const Descriptor raw(::open(logged.log_name.c_str(), O_RDWR | O_CLOEXEC));
   std::unique_ptr<NodeLog> log;
   ASSERT_TRUE(NodeLog::attach(logged.log_name, -1, log).ok());
-  const LogPlan plan{log->identity().slots, log->identity().capacity};
+  const LogPlan plan(log->identity());
   const std::byte wrong{77};
-  ASSERT_EQ(::pwrite(raw.number(), &wrong, 1, plan.ring() + 70'000 + 100), 1);
+  ASSERT_EQ(::pwrite(raw.number(), &wrong, 1, plan.ring + 70'000 + 100), 1);
   log.reset();
   Recovered recovered;
   const Status status = recover(logged.log_name, false, recovered);
