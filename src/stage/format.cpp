@@ -1,11 +1,10 @@
 #include "stage/format.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+
+#include "base/host_name.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -30,12 +29,6 @@ bool is_certain(const FileStamp& file, std::int64_t time) {
   return time - file.changed_at >= kCertainAfter;
 }
 
-std::string name_of_node() {
-  std::array<char, sizeof(StageIdentity::host)> name{};
-  (void)::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 std::uint64_t StageIdentity::right_checksum() const {
   return XXH3_64bits(this, offsetof(StageIdentity, checksum));
 }
@@ -43,7 +36,7 @@ std::uint64_t StageIdentity::right_checksum() const {
 bool StageIdentity::usable() const {
   return std::memcmp(magic, "FOREBAYS", sizeof magic) == 0 && version == kStageVersion &&
          bytes_of == sizeof(StageSlot) && checksum == right_checksum() && unit > 0 && size > 0 &&
-         slots >= 0 && units() <= kMostUnits && boot_of_machine() == boot && name_of_node() == host;
+         slots >= 0 && units() <= kMostUnits && boot_of_machine() == boot && host_name() == host;
 }
 
 FileStamp StageIdentity::stamp() const {

@@ -81,8 +81,6 @@ static_assert(offsetof(StagePage, state) == kStagePage && sizeof(StagePage) == 2
 std::int64_t time_of_day();
 /// Whether a change of the file after that time must change its modification time.
 bool is_certain(const FileStamp& file, std::int64_t time);
-/// What the node calls itself.
-std::string name_of_node();
 /// What the machine says of its last start; empty: nothing.
 std::string boot_of_machine();
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/host_name.hpp"
 #include "base/waiting.hpp"
 #include "layout/extent.hpp"
 #include "storage/file_lock.hpp"
@@ -104,7 +105,7 @@ Status NodeStage::make(const std::string& name, const FileStamp& stamp, std::int
   identity.unit = unit;
   identity.slots = slots;
   boot_of_machine().copy(identity.boot, sizeof identity.boot - 1);
-  name_of_node().copy(identity.host, sizeof identity.host - 1);
+  host_name().copy(identity.host, sizeof identity.host - 1);
   if (stamp.path.size() >= sizeof identity.path) return failed(ENAMETOOLONG);
   stamp.path.copy(identity.path, sizeof identity.path - 1);
   identity.checksum = identity.right_checksum();

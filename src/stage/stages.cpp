@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/host_name.hpp"
 #include "base/waiting.hpp"
 
 #define XXH_INLINE_ALL
@@ -49,7 +50,7 @@ class FolderLock {
 
 // `mark`: what sets it apart from others of that file.
 std::string name_for(const std::string& folder, const FileStamp& file, std::int64_t mark) {
-  const std::string key = std::to_string(mark) + '\n' + name_of_node() + '\n' + std::to_string(::geteuid()) +
+  const std::string key = std::to_string(mark) + '\n' + host_name() + '\n' + std::to_string(::geteuid()) +
                           '\n' + file.path + '\n' + std::to_string(file.id.device) + '\n' +
                           std::to_string(file.id.inode);
   std::array<char, 17> text{};

@@ -103,7 +103,8 @@ void read_randomly(std::uint64_t seed, CoreFile& file, std::int64_t size, int ve
         const std::byte expected = run.file + i < size ? byte_at(run.file + i, version) : std::byte{0};
         right = memory[static_cast<std::size_t>(run.stream + i)] == expected;
         if (!right)
-          fail(seed, "byte " + std::to_string(run.file + i) + " is not of version " + std::to_string(version));
+          fail(seed,
+               "byte " + std::to_string(run.file + i) + " is not of version " + std::to_string(version));
       }
     }
   }
