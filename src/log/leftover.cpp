@@ -12,6 +12,8 @@
 #include <fstream>
 
 #include "base/descriptor.hpp"
+#include "base/waiting.hpp"
+#include "storage/descriptors.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -23,6 +25,22 @@ constexpr const char* kFirstLine =
 constexpr const char* kLog = "log ";
 constexpr std::size_t kDigits = 20;
 constexpr const char* kDone = "done ";  // then the name
+
+// Marks lie beside the file, not beside links to it, and know no prefix of MPI-IO's.
+std::string marked_name(const std::string& name) {
+  const auto real = [](const char* path) {
+    const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path, nullptr), &std::free);
+    return found ? std::string(found.get()) : std::string();
+  };
+  std::string path = real(name.c_str());
+  if (path.empty() && may_have_prefix(name)) path = real(name.c_str() + name.find(':') + 1);
+  return path.empty() ? name : path;
+}
+
+// What ends it where nothing is to be recovered any more.
+std::string removal(const std::string& path, const std::string& log) {
+  return "rm " + log + " " + mark_of(path);
+}
 
 std::string digits_of(std::int64_t number) {
   const std::string digits = std::to_string(number);
@@ -134,7 +152,7 @@ void remove_log(const NodeLog& log) {
   ::unlink(log.name().c_str());
 }
 
-Status recover(const std::string& name, bool dry, Recovered& out) {
+Status recover(const std::string& name, bool dry, Recovered& out, const Tell& tell) {
   std::unique_ptr<NodeLog> log;
   if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
   if (log->is_used()) return in_use(name);
@@ -143,14 +161,27 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   if (!helps && !dry && !log->be_drainer()) return in_use(name);
   const std::string path = log->identity().path;
   const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
-  if (file.number() < 0)
-    return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+  if (file.number() < 0) {
+    const Status failed = from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+    return {failed.code(), failed.message() +
+                               ". If the file has been moved, move it back to that name, and type the same "
+                               "again. If it is gone for good: " +
+                               removal(path, name)};
+  }
   FileId id;
   if (!id_of(file.number(), id) || id.inode != log->identity().inode)
-    return {Code::unsupported, "the log " + name + " is of another file that was called " + path +
-                                   ": that one has been replaced. Remove the log, or move the file back"};
+    return {Code::unsupported,
+            "the log " + name + " is of another file that was called " + path +
+                ": that one has been replaced, or was copied. Move the file itself back to "
+                "that name, and type the same again. If it is gone for good: " +
+                removal(path, name)};
+  const std::int64_t all = 2 * log->content().bytes;
+  const auto checked = [&](std::int64_t done) {
+    if (tell) tell(done, all);
+  };
   if (dry) {
-    for (const NodeLog::Entry& entry : log->entries()) {
+    out.entries = log->entries(checked);
+    for (const NodeLog::Entry& entry : out.entries) {
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
@@ -159,12 +190,11 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   }
   if (!helps) {
     log->set_right_after_crash();
-    out.torn = log->drop_torn();
+    out.torn = log->drop_torn(checked);
   }
-  for (const NodeLog::Entry& entry : log->entries()) {
-    ++out.appends;
-    out.bytes += entry.bytes;
-  }
+  const NodeLog::Content content = log->content();
+  out.appends = content.writes;
+  out.bytes = content.bytes;
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
   if (!helps) {
@@ -172,14 +202,24 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
     out.appends += left > 0 ? 1 : 0;
     out.bytes += left;
   }
-  if (Status status = helps ? log->drain_all(*storage) : log->drain_left(*storage); !status.ok())
-    return status;
+  constexpr std::int64_t batch = 64 << 20;
+  while (!log->empty()) {
+    bool blocked = false;
+    if (Status status = log->drain(*storage, batch, blocked); !status.ok()) return status;
+    if (tell) tell(2 * out.bytes - log->content().bytes, 2 * out.bytes);
+    if (blocked) sleep_for(1'000'000);
+  }
+  // Level 1 comes after all appends.
+  if (!helps) {
+    if (Status status = log->drain_left(*storage); !status.ok()) return status;
+  }
   if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
   remove_log(*log);
   return {};
 }
 
-Status settle_leftover(const std::string& path, bool* elsewhere) {
+Status settle_leftover(const std::string& given, bool* elsewhere) {
+  const std::string path = marked_name(given);
   std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
   const MarkedLog* missing = nullptr;
