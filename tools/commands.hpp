@@ -102,6 +102,14 @@ struct WaitOptions {
 /// Waits until files that were closed in the background are complete.
 int wait_for_files(const WaitOptions& options);
 
+struct StageOptions {
+  std::vector<std::string> folders;
+  bool drop = false;
+};
+
+/// Lists what folders have staged of files, or removes it.
+int list_or_drop_stages(const StageOptions& options);
+
 struct HintsOptions {
   bool markdown = false;
   bool check = false;

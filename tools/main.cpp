@@ -277,6 +277,15 @@ int parse_and_run(int argc, char** argv) {
       "time "
       "is over.");
 
+  StageOptions stage_options;
+  CLI::App* stage_command =
+      app.add_subcommand("stage", "list or drop what a folder has staged of files (forebay_stage)");
+  stage_command->add_option("FOLDER", stage_options.folders, "folders with stages")
+      ->required()
+      ->type_name("");
+  stage_command->add_flag("--drop", stage_options.drop, "remove them; programs that use one go on");
+  stage_command->footer("Exit status: 0; 1 where a folder cannot be read or a stage not be removed.");
+
   HintsOptions hints_options;
   CLI::App* hints_command = app.add_subcommand("hints", "list all hints with their defaults and meanings");
   hints_command->add_flag("--markdown", hints_options.markdown, "as a page of documentation");
@@ -349,6 +358,7 @@ int parse_and_run(int argc, char** argv) {
     return print_report(report_options);
   }
   if (*plan_command) return print_plan(plan_options);
+  if (*stage_command) return list_or_drop_stages(stage_options);
   if (*wait_command) return wait_for_files(wait_options);
   if (*recover_command) return recover_files(recover_options);
   if (*completion_command) {

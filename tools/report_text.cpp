@@ -249,6 +249,13 @@ void print_file(const json& file) {
     line("file reads", fmt::format("{} of {}", counted(number(reads.at("count")), "read", "reads"),
                                    human_bytes(number(reads.at("bytes")))));
   }
+  const json staged = file.value("staged", json::object());
+  const auto staged_bytes = [&](const char* key) { return staged.value(key, std::int64_t{0}); };
+  if (staged_bytes("fetched_bytes") > 0 || staged_bytes("read_bytes") > 0) {
+    line("of a stage",
+         fmt::format("{} read; {} fetched for it, {} of it ahead", human_bytes(staged_bytes("read_bytes")),
+                     human_bytes(staged_bytes("fetched_bytes")), human_bytes(staged_bytes("ahead_bytes"))));
+  }
   print_times(file.at("seconds"));
   line("limited by", shares_of(file.at("seconds")));
   line("memory", fmt::format("windows {}, kept {}; peak of the processes {} in all, {} the largest",

@@ -75,6 +75,18 @@ class Hints {
     process,  ///< the program
     node      ///< the node
   };
+  /** What of a file that is read is kept on the node. */
+  enum class StageKind {
+    automatic,  ///< extent where all of the file may be kept, else compact
+    whole,      ///< all of it, fetched when it is opened
+    extent,     ///< what is read, at its place in a sparse copy
+    compact     ///< what is read, one after the other; what is least recently used makes room
+  };
+  /** Whether what collective reads will ask for next is fetched ahead. */
+  enum class StageAhead {
+    automatic,  ///< where they go through the file in equal steps
+    none        ///< nothing is
+  };
   /** What is looked for that costs time. */
   enum class Check {
     none,  ///< nothing
@@ -166,6 +178,16 @@ class Hints {
   Hints& log_close(LogClose when) { return word("forebay_close", when, {"file", "background"}); }
   /** forebay_log_safety */
   Hints& log_safety(LogSafety of) { return word("forebay_log_safety", of, {"process", "node"}); }
+  /** forebay_stage */
+  Hints& stage(std::string folder) { return set("forebay_stage", std::move(folder)); }
+  /** forebay_stage_kind */
+  Hints& stage_kind(StageKind kind) {
+    return word("forebay_stage_kind", kind, {"automatic", "whole", "extent", "compact"});
+  }
+  /** forebay_stage_bytes */
+  Hints& stage_bytes(std::int64_t bytes) { return number("forebay_stage_bytes", bytes); }
+  /** forebay_stage_ahead */
+  Hints& stage_ahead(StageAhead what) { return word("forebay_stage_ahead", what, {"automatic", "none"}); }
   /** forebay_patience_seconds */
   Hints& patience_seconds(int seconds) { return number("forebay_patience_seconds", seconds); }
   /** forebay_check */

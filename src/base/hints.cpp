@@ -37,11 +37,12 @@ struct NodesField {
   NodeChoice Settings::* member;
 };
 
-using Field = std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
-                           Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
-                           KeeperUse Settings::*, Drain Settings::*, LogSync Settings::*,
-                           LogClose Settings::*, LogSafety Settings::*, BytesField, CountField, TimeField,
-                           StripesField, NodesField, std::string Settings::*>;
+using Field =
+    std::variant<bool Settings::*, Mode Settings::*, StorageKind Settings::*, Link Settings::*,
+                 Rounds Settings::*, Metadata Settings::*, FillHoles Settings::*, Check Settings::*,
+                 KeeperUse Settings::*, Drain Settings::*, LogSync Settings::*, LogClose Settings::*,
+                 LogSafety Settings::*, StageKind Settings::*, StageAhead Settings::*, BytesField, CountField,
+                 TimeField, StripesField, NodesField, std::string Settings::*>;
 
 struct Entry {
   HintSpec spec;
@@ -91,6 +92,15 @@ template <>
 constexpr Word<LogClose> words<LogClose>[] = {{"file", LogClose::file}, {"background", LogClose::background}};
 template <>
 constexpr Word<LogSafety> words<LogSafety>[] = {{"process", LogSafety::process}, {"node", LogSafety::node}};
+template <>
+constexpr Word<StageKind> words<StageKind>[] = {{"automatic", StageKind::automatic},
+                                                {"auto", StageKind::automatic},
+                                                {"whole", StageKind::whole},
+                                                {"extent", StageKind::extent},
+                                                {"compact", StageKind::compact}};
+template <>
+constexpr Word<StageAhead> words<StageAhead>[] = {
+    {"automatic", StageAhead::automatic}, {"auto", StageAhead::automatic}, {"none", StageAhead::none}};
 template <>
 constexpr Word<Metadata> words<Metadata>[] = {{"collective", Metadata::collective},
                                               {"independent", Metadata::independent}};

@@ -25,6 +25,9 @@ enum class Drain { flush, background };
 enum class LogSync { file, log };
 enum class LogClose { file, background };
 enum class LogSafety { process, node };
+/// What of a file that is read is kept on the node; and whether it is fetched before it is asked for.
+enum class StageKind { automatic, whole, extent, compact };
+enum class StageAhead { automatic, none };
 /// What is looked for that costs time. order: bytes that several nodes keep at once.
 enum class Check { none, order };
 /// How a library's own data is written: as the program says, or by all ranks together.
@@ -53,6 +56,7 @@ struct Settings {
   // No hints:
   bool one_node = false;               ///< all ranks that agreed on these are on one
   bool has_log = false;                ///< rank 0 has a folder for logs
+  bool has_stage = false;              ///< rank 0 has one for stages
   bool has_keeper = false;             ///< a keeper process may be had, rank 0 says
   bool was_automatic = false;          ///< and what the mode is now was chosen for the file
   Mode without_keeper = Mode::strict;  ///< what automatic is where there is none, the file's library says

@@ -67,6 +67,13 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
   }
 
   const bool nobody_writes = !file.options.mode.writes;
+  Extent direct_hull{kNoOffset, 0};
+  std::int64_t direct_bytes = 0;
+  for (const Get& get : direct) {
+    const Extent hull = get.cursor->hull();
+    direct_hull = {std::min(direct_hull.begin, hull.begin), std::max(direct_hull.end, hull.end)};
+    direct_bytes += std::max<std::int64_t>(0, get.cursor->bytes());
+  }
   mine.update(file.file.show());
   const Reach reach(file.layout, std::span<const Get>(rest));
   std::int64_t bytes = 0;
@@ -84,7 +91,14 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
     use->agree(agreed, std::cref(read_early));
   else
     use->agree(agreed);
-  if (nobody_writes && agreed[begin] == kNoOffset && agreed[well]) return mine;
+  const auto look_ahead = [&] {
+    if (file.ahead && agreed[well])
+      file.ahead->note(file, {agreed[begin], agreed[end]}, agreed.sum(), direct_hull, direct_bytes);
+  };
+  if (nobody_writes && agreed[begin] == kNoOffset && agreed[well]) {
+    look_ahead();
+    return mine;
+  }
   file.file.look_anew();
   if (agreed[kept] != 0) {
     use.reset();  // a flush has a use of its own
@@ -122,6 +136,7 @@ Status collective_read(FileContext& file, Keeper& keeper, std::span<const Get> g
     }
     mine.update(std::move(windowed));
   }
+  look_ahead();
   return file.outcome(mine);
 }
 

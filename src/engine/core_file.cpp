@@ -12,6 +12,7 @@
 #include "engine/file_context.hpp"
 #include "engine/keep_nothing.hpp"
 #include "engine/report_at_close.hpp"
+#include "engine/staging.hpp"
 #include "engine/timeline.hpp"
 #include "ranks/agreement.hpp"
 
@@ -292,6 +293,7 @@ Status CoreFile::close(std::int64_t* least) {
   std::shared_ptr<SegmentMemory> spare = keeper_->close();
   keeper_.reset();
   s.storage = nullptr;
+  stop_staging(s);
   status.update(s.file.close_descriptor());
   // In one message with what becomes of the set of windows; and before MPI-IO closes its file, which waits
   // for all without a word. What that says late concerns only what was written through it.
@@ -301,6 +303,7 @@ Status CoreFile::close(std::int64_t* least) {
   const auto callers = agreed.minimum(least != nullptr ? *least : 0);
   s.agree(agreed);
   s.file.release_mark();
+  remove_own_stage(s);
   if (least != nullptr) *least = agreed[callers];
   if (!agreed[well]) status = spread_failure(*s.comm, status);
   if (s.file.handle() != nullptr) {

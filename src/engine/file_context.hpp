@@ -2,6 +2,7 @@
 // shared by its ranks. What is kept of it is a Keeper's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "engine/node_set.hpp"
 #include "engine/open_again.hpp"
 #include "engine/own_flush.hpp"
+#include "engine/read_ahead.hpp"
 #include "engine/seat.hpp"
 #include "engine/sieve.hpp"
 #include "engine/timeline.hpp"
@@ -38,8 +40,11 @@ struct FileContext {
   std::int64_t share_to_keep = 0;  ///< bytes a rank; the same on all ranks
   std::shared_ptr<const Communicator> comm;
   mutable StoredFile file;
-  Storage* storage = nullptr;  ///< the file's, while it is open, or its log's
-  bool logged() const { return storage != &file.storage(); }
+  std::unique_ptr<Storage> staged;   ///< over the file's, where what is read is kept on the node
+  std::string own_stage;             ///< the node's first rank: which goes with this file
+  std::unique_ptr<ReadAhead> ahead;  ///< null: nothing is fetched ahead
+  Storage* storage = nullptr;        ///< the file's, while it is open, or its log's, or that
+  bool logged() const { return storage != &file.storage() && !staged; }
   FileDomains layout{{kDefaultStripe}, kDefaultStripe, {}};
   WideRounds wide;  ///< possible(): collective writes take them; the same on all ranks
   Counters counters;
@@ -57,6 +62,7 @@ struct FileContext {
   Status untold;    ///< what could not be written is still kept: the next sync or close returns it
   bool readable = true;
   std::optional<OpenAgain> again;
+  std::atomic<bool> opened_again = false;  ///< since this was opened, once at least
   /// Nothing is kept where this process sees the file in two ways.
   bool twice() const { return again && again->twice(); }
 

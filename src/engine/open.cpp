@@ -7,6 +7,7 @@
 #include "engine/file_context.hpp"
 #include "engine/keeper.hpp"
 #include "engine/opening.hpp"
+#include "engine/staging.hpp"
 #include "engine/stock_report.hpp"
 #include "layout/owner_nodes.hpp"
 #include "ranks/agreement.hpp"
@@ -76,6 +77,7 @@ Status CoreFile::open(const Communicator& ranks, const FileOptions& options, std
   } else {
     if (s.settings.mode != Mode::strict) status = start_keeping(s, file->keeper_);
     file->note_open();  // other threads that open the file ask the keeper from now on
+    if (status.ok() && s.settings.has_stage) start_staging(s);
   }
   if (!status.ok()) {
     s.again.reset();
@@ -98,6 +100,7 @@ void CoreFile::note_open() {
   if (!s.file.identity(id) && !id_at(s.options.path, id)) return;
   try {
     s.again.emplace(id, [this] {
+      file_->opened_again = true;
       if (file_->options.when_opened_again) return file_->options.when_opened_again(*this);
       if (Status status = flush_independent(); !status.ok()) defer(std::move(status));
     });

@@ -86,7 +86,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   const bool first = ranks.rank() == 0;
   constexpr std::size_t most_least = 16;
   assert(least.size() <= most_least);
-  std::array<std::int64_t, 2 + most_least + agreed_settings + 4> values{};
+  std::array<std::int64_t, 2 + most_least + agreed_settings + 5> values{};
   std::size_t n = 0;
   // One reduction to the least, to which rank 0 alone gives settings.
   const auto add = [&](std::int64_t value) { values[n++] = value; };
@@ -99,6 +99,7 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
   add(settings.trace.empty() ? 0 : 1);
   add(keeper_is_expected(settings.keeper) ? 1 : 0);
   add(settings.log.empty() ? 0 : 1);
+  add(settings.stage.empty() ? 0 : 1);
   for (std::size_t i = begin; i < n && !first; ++i) values[i] = kNoOffset;
   if (!ranks.reduce({values.data(), n}, Communicator::Op::minimum))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};
@@ -114,7 +115,8 @@ Status share_settings(const Communicator& ranks, Status mine, const std::string&
     if (gathers && output->empty()) *output = "-";
   }
   settings.has_keeper = values[n++] != 0;
-  settings.has_log = values[n] != 0;
+  settings.has_log = values[n++] != 0;
+  settings.has_stage = values[n] != 0;
   if (auto& nodes = settings.owner_nodes.ranges;
       !nodes.empty() && !ranks.broadcast(nodes.data(), nodes.size() * sizeof nodes.front(), 0))
     return {Code::mpi, "the ranks that open " + path + " cannot reach each other"};

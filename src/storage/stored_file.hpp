@@ -77,7 +77,9 @@ class StoredFile {
     out = id_;
     return known_;
   }
-  /// Why there is none.
+  /// One to ask about the file, MPI-IO's where we have none; -1: there is none, either.
+  int any_descriptor() const { return descriptor_ >= 0 ? descriptor_ : theirs_; }
+  /// Why there is none of ours.
   const std::string& no_descriptor() const { return no_descriptor_; }
   /// The file is in this machine's own page cache, and storage goes there without detours.
   bool local() const { return local_; }

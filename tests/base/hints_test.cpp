@@ -91,6 +91,7 @@ TEST(Settings, RanksAgreeOnAllButTheReportAndWhatOnlyTestsSet) {
   other.stats = first.stats;
   other.trace = first.trace;
   other.log = first.log;
+  other.stage = first.stage;
   other.fail_after_bytes = first.fail_after_bytes;
   other.fail_rank = first.fail_rank;
   other.delay_usec = first.delay_usec;
