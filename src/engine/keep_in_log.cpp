@@ -470,8 +470,8 @@ Status KeepInLog::flush() {
   return status;
 }
 
-// The node's first ranks write, each other stripes: one alone would take longer than the collective writes that
-// put all this there. All of the node are here, so nothing is appended meanwhile.
+// The node's first ranks write, each other stripes: one alone would take longer than the collective writes
+// that put all this there. All of the node are here, so nothing is appended meanwhile.
 Status KeepInLog::drain_together() {
   const StageTimer timer(file_.counters, Stage::write);
   const Topology& t = file_.nodes->topology();
