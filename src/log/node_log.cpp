@@ -325,7 +325,7 @@ Status NodeLog::put(std::span<const LogExtent> extents, std::span<const Piece> p
     if (Status status = make_room(below); !status.ok()) return status;
   }
   if (fill(number, extents, parts[0].data, bytes)) return {};
-  warn_once(from_errno(errno, "cannot write to the log " + name_).message() +
+  warn_once(from_errno(errno, "cannot write to the log " + name_ + " of " + page_->identity.path).message() +
             ": what finds no place there goes to the file at once");
   return write_past(parts, below);
 }
@@ -378,7 +378,7 @@ Status NodeLog::write_past(std::span<const Piece> pieces, Storage& below) {
 }
 
 Status NodeLog::make_durable() {
-  return ::fsync(descriptor()) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_);
+  return ::fsync(descriptor()) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
 }
 
 // ---- reading ----
@@ -389,8 +389,8 @@ Status NodeLog::read_ring(std::int64_t position, std::byte* data, std::int64_t l
     const ssize_t n = ::pread(descriptor(), data + done, static_cast<std::size_t>(length - done),
                               static_cast<off_t>(in_file(position) + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return from_errno(errno, "cannot read the log " + name_);
-    if (n == 0) return {Code::io, "the log " + name_ + " has been cut off"};
+    if (n < 0) return from_errno(errno, "cannot read the log " + name_ + " of " + page_->identity.path);
+    if (n == 0) return {Code::io, "the log " + name_ + " of " + page_->identity.path + " has been cut off"};
     done += n;
   }
   return {};

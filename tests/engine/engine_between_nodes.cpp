@@ -1,9 +1,11 @@
 // Commit mode where several nodes keep: each node bytes of its own until all meet, whoever wrote past them.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -128,6 +130,43 @@ void freed_space(int late, const std::string& hints) {
     CHECK(holds(*file, 10000 * turn, 4000, 2));
     CHECK(holds(*file, 10000 * turn + 4000, 1000, 1));
   }
+  CHECK_OK(file->close());
+}
+
+// Files may not be longer than that, for this process; 0: as long as they like.
+void limit_files(rlim_t bytes) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+// The same where it cannot be written as the place becomes free. All of it goes to the file once it can, but for
+// what is older than what other nodes put meanwhile.
+void freed_space_that_cannot_be_written(const std::string& hints) {
+  auto file = open_between_nodes("forebay_stripe_bytes=4k;" + hints);
+  const int last = file->ranks() - 1;
+  constexpr std::int64_t beyond = 1 << 20;
+  std::signal(SIGXFSZ, SIG_IGN);
+  const std::vector<char> data(4000, 2);
+  if (file->rank() == 0) CHECK_OK(put_independent(*file, beyond, 9000, 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  limit_files(4096);
+  file->space_freed();
+  limit_files(0);
+  file->space_taken();
+  if (file->rank() == last) CHECK_OK(put_independent(*file, beyond, 3000, 2));
+  if (file->rank() == last) CHECK_OK(file->write_at(beyond + 3000, data.data(), 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  Status told = file->flush();
+  if (file->nodes() > 1) CHECK(told.message().find("nodes.dat") != std::string::npos);
+  CHECK_OK(file->flush());
+  CHECK(holds(*file, beyond, 4000, 2));
+  CHECK(holds(*file, beyond + 4000, 5000, 1));
+  // And all is as before.
+  if (file->rank() == last) CHECK_OK(put_independent(*file, beyond, 5000, 3));
+  CHECK_OK(file->flush());
+  CHECK(holds(*file, beyond, 5000, 3));
   CHECK_OK(file->close());
 }
 
@@ -354,6 +393,7 @@ int main(int argc, char** argv) {
     conflicts_are_found(nodes);
     collective_calls(nodes);
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);
+    freed_space_that_cannot_be_written(nodes);
     waits_for_who_fills_holes(nodes);
     while_writing_fails(nodes);
     long_runs_on_one_machine();

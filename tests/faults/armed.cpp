@@ -47,6 +47,7 @@ void Faults::arm(const Cell& cell, const std::string& path, const std::string& l
   c.rank = cell.rank == "first"   ? 0
            : cell.rank == "last"  ? ranks - 1
            : cell.rank == "owner" ? kFaultOwner
+           : cell.rank == "keeper" ? kFaultKeeper
                                   : kFaultEveryRank;
   c.number = std::atoi(cell.number.c_str());
   // A call that is interrupted goes well when it is made again.
