@@ -375,10 +375,10 @@ void KeepByNode::drop_older() {
       const auto extents = static_cast<std::size_t>(all[at + 1]);
       at += 2;
       for (const std::size_t end = at + 2 * extents; at < end; at += 2)
-        if (others) segments_.discard({all[at], all[at + 1]});
+        if (others) segments_.forget({all[at], all[at + 1]});
     }
   });
-  segments_.end_bypass();
+  file_.barrier();  // then each locks its share
 }
 
 // ---- flushes ----

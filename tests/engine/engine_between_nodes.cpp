@@ -146,27 +146,37 @@ void limit_files(rlim_t bytes) {
 void freed_space_that_cannot_be_written(const std::string& hints) {
   auto file = open_between_nodes("forebay_stripe_bytes=4k;" + hints);
   const int last = file->ranks() - 1;
-  constexpr std::int64_t beyond = 1 << 20;
+  constexpr std::int64_t beyond = 1 << 20, every = 1000, pieces = 9;
+  // Long runs would not be kept, nor whole stripes.
+  const auto put = [&](int rank, std::int64_t from, std::int64_t bytes, unsigned salt) {
+    for (std::int64_t i = 0; i < pieces && file->rank() == rank; ++i)
+      CHECK_OK(put_independent(*file, beyond + every * i + from, bytes, salt));
+  };
   std::signal(SIGXFSZ, SIG_IGN);
-  const std::vector<char> data(4000, 2);
-  if (file->rank() == 0) CHECK_OK(put_independent(*file, beyond, 9000, 1));
+  put(0, 0, 500, 1);
   MPI_Barrier(MPI_COMM_WORLD);
   limit_files(4096);
   file->space_freed();
   limit_files(0);
   file->space_taken();
-  if (file->rank() == last) CHECK_OK(put_independent(*file, beyond, 3000, 2));
-  if (file->rank() == last) CHECK_OK(file->write_at(beyond + 3000, data.data(), 1000));
+  put(last, 0, 200, 2);
+  const std::vector<char> data(100, 2);
+  if (file->rank() == last) CHECK_OK(file->write_at(beyond + 200, data.data(), 100));
   MPI_Barrier(MPI_COMM_WORLD);
-  Status told = file->flush();
+  const Status told = file->sync();
   if (file->nodes() > 1) CHECK(told.message().find("nodes.dat") != std::string::npos);
   CHECK_OK(file->flush());
-  CHECK(holds(*file, beyond, 4000, 2));
-  CHECK(holds(*file, beyond + 4000, 5000, 1));
+  CHECK(holds(*file, beyond, 300, 2));
+  CHECK(holds(*file, beyond + 300, 200, 1));
+  for (std::int64_t at = beyond + every; at < beyond + every * pieces; at += every) {
+    CHECK(holds(*file, at, 200, 2));
+    CHECK(holds(*file, at + 200, 300, 1));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
   // And all is as before.
-  if (file->rank() == last) CHECK_OK(put_independent(*file, beyond, 5000, 3));
+  put(last, 100, 300, 3);
   CHECK_OK(file->flush());
-  CHECK(holds(*file, beyond, 5000, 3));
+  CHECK(holds(*file, beyond + 100, 300, 3));
   CHECK_OK(file->close());
 }
 
