@@ -89,7 +89,7 @@ int recover_files(const RecoverOptions& options) {
     for (const MarkedLog& log : elsewhere)
       fmt::print("{}: some of it is in {} on {}: there, type the same\n", what, log.name, log.host);
     if (status.ok()) continue;
-    fmt::print(stderr, "forebay recover: {}\n", status.message());
+    fmt::print(stderr, "forebay recover: {}: {}\n", what, status.message());
     failed = 1;
   }
   return failed;

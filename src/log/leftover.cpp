@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/descriptor.hpp"
+#include "base/uninterrupted.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -51,9 +52,9 @@ Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   for (const MarkedLog& log : logs) text += kLog + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
-  const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool written = write_whole(file.number(), text.data(), text.size());
   if (!written || ::rename(fresh.c_str(), mark.c_str()) != 0) {
-    const int error = written || errno != 0 ? errno : ENOSPC;
+    const int error = errno;
     ::unlink(fresh.c_str());
     return from_errno(error, "cannot make " + mark);
   }
@@ -66,30 +67,34 @@ void remove_mark(const std::string& path) {
 
 namespace {
 
-// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then.
-void note_done(const std::string& path, const std::string& name) {
-  const std::string mark = mark_of(path), line = kDone + name + "\n";
-  const Descriptor file(::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (file.number() < 0 ||
-      ::write(file.number(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return;
+// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then. What a
+// full disk left of another one's line ends before this. False: it cannot be said.
+bool note_done(const std::string& path, const std::string& name) {
+  const std::string mark = mark_of(path), line = kDone + name, text = "\n" + line + "\n";
+  const Descriptor file(
+      uninterrupted([&] { return ::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
+  if (file.number() < 0) return errno == ENOENT;
+  if (!write_whole(file.number(), text.data(), text.size())) return false;
   std::vector<MarkedLog> logs;
-  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return;
+  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return true;
   std::ifstream in(mark);
   std::string each, last;
-  while (std::getline(in, each)) last = each;
-  if (last + "\n" == line) remove_mark(path);
+  while (std::getline(in, each)) {
+    if (!each.empty()) last = each;
+  }
+  if (last == line) remove_mark(path);
+  return true;
 }
 
 }  // namespace
 
 void remove_log(const NodeLog& log) {
   const LogIdentity& identity = log.identity();
-  if (identity.nodes == 1)
-    remove_mark(identity.path);
-  else
-    note_done(identity.path, log.name());
-  ::unlink(log.name().c_str());
+  // A log that a mark lists and that is not there would be looked for: an empty one does no harm.
+  const bool told = identity.nodes == 1
+                        ? ::unlink(mark_of(identity.path).c_str()) == 0 || errno == ENOENT
+                        : note_done(identity.path, log.name());
+  if (told) ::unlink(log.name().c_str());
 }
 
 Status recover(const std::string& name, bool dry, Recovered& out) {
@@ -100,7 +105,8 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   const bool helps = log->has_drainer();
   if (!helps && !dry && !log->be_drainer()) return in_use(name);
   const std::string path = log->identity().path;
-  const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
+  const Descriptor file(
+      uninterrupted([&] { return ::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC); }));
   if (file.number() < 0)
     return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
   FileId id;
@@ -125,7 +131,8 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
   if (Status status = log->drain_all(*storage); !status.ok()) return status;
-  if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
+  if (uninterrupted([&] { return ::fsync(file.number()); }) != 0)
+    return from_errno(errno, "cannot sync " + path);
   remove_log(*log);
   return {};
 }
@@ -149,7 +156,8 @@ Status settle_leftover(const std::string& path, bool* elsewhere) {
     if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
     log.reset();
     Recovered recovered;
-    if (Status status = recover(name, false, recovered); !status.ok()) return status;
+    if (Status status = recover(name, false, recovered); !status.ok())
+      return {status.code(), path + " is not complete: " + status.message()};
     if (recovered.helped) continue;
     std::string told = path + " was not complete: " + std::to_string(recovered.bytes) + " bytes of " + name +
                        " are in it now";

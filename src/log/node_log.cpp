@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/host_name.hpp"
+#include "base/uninterrupted.hpp"
 #include "base/waiting.hpp"
 
 #define XXH_INLINE_ALL
@@ -108,7 +109,8 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
 
   name = wish.folder + "/forebay-" + in_hex(identity.device) + "-" + in_hex(identity.inode) + "-" +
          in_hex(static_cast<std::uint64_t>(identity.generation)) + "-" + std::to_string(wish.node) + ".log";
-  const Descriptor made(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const Descriptor made(
+      uninterrupted([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); }));
   const auto failed = [&](int error) {
     if (made.number() >= 0) ::unlink(name.c_str());
     return from_errno(error, "cannot make the log " + name);
@@ -116,8 +118,11 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   if (made.number() < 0) return failed(errno);
   const LogPlan plan{identity.slots, identity.capacity};
   // What is mapped must have its room; the ring takes its own as it is used.
-  if (const int error = ::posix_fallocate(made.number(), 0, plan.ring()); error != 0) return failed(error);
-  if (::ftruncate(made.number(), plan.ring() + plan.capacity) != 0) return failed(errno);
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(made.number(), 0, plan.ring());
+  if (error != 0) return failed(error);
+  if (uninterrupted([&] { return ::ftruncate(made.number(), plan.ring() + plan.capacity); }) != 0)
+    return failed(errno);
   void* const at = ::mmap(nullptr, kLogPage, PROT_READ | PROT_WRITE, MAP_SHARED, made.number(), 0);
   if (at == MAP_FAILED) return failed(errno);
   auto* const page = new (at) LogPage{};
@@ -129,7 +134,7 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
 }
 
 Status NodeLog::attach(const std::string& name, int rank, std::unique_ptr<NodeLog>& out) {
-  Descriptor file(::open(name.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor file(uninterrupted([&] { return ::open(name.c_str(), O_RDWR | O_CLOEXEC); }));
   if (file.number() < 0) return from_errno(errno, "cannot open the log " + name);
   return attach(std::move(file), name, rank, out);
 }
@@ -145,8 +150,16 @@ Status NodeLog::attach(Descriptor file, std::string name, int rank, std::unique_
 
 Status NodeLog::map() {
   LogIdentity identity{};
-  const ssize_t got = ::pread(descriptor(), &identity, sizeof identity, 0);
-  if (got < 0) return from_errno(errno, "cannot read the log " + name_);
+  std::size_t got = 0;
+  while (got < sizeof identity) {
+    const ssize_t n = uninterrupted([&] {
+      return ::pread(descriptor(), reinterpret_cast<char*>(&identity) + got, sizeof identity - got,
+                     static_cast<off_t>(got));
+    });
+    if (n < 0) return from_errno(errno, "cannot read the log " + name_);
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
   if (got != sizeof identity || !identity.valid())
     return {Code::unsupported, name_ + " is no log of this version of Forebay, or its first page is damaged"};
   const LogPlan plan{identity.slots, identity.capacity};
@@ -378,7 +391,7 @@ Status NodeLog::write_past(std::span<const Piece> pieces, Storage& below) {
 }
 
 Status NodeLog::make_durable() {
-  return ::fsync(descriptor()) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
+  return uninterrupted([&] { return ::fsync(descriptor()); }) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
 }
 
 // ---- reading ----

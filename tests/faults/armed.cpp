@@ -38,7 +38,8 @@ void Faults::arm(const Cell& cell, const std::string& path, const std::string& l
   fault_control& c = shared_->control;
   std::memset(&c, 0, sizeof c);
   const std::string place = cell.place == "file"  ? path
-                            : cell.place == "log" ? log + "/*"
+                            : cell.place == "log"  ? log + "/*"
+                            : cell.place == "mark" ? path + ".forebay*"
                                                   : "/dev/shm/forebay-*";
   std::snprintf(c.place, sizeof c.place, "%s", place.c_str());
   c.calls = calls.at(cell.call);

@@ -5,7 +5,7 @@ fault is gone.
   ./dev test-faults [--quick | --full] [--only OP,...] [--seed N] [OPTION...]
 
 A cell of the matrix is LIBRARY/MODE/NODES/OP/KEPT/PLACE/CALL/FAULT/NUMBER/AGAIN/RANK: the fault befalls the NUMBERth such CALL
-at that PLACE (the file, shared memory, the node's log) on RANK (or in the keeper process) while the ranks are in OP, once or from then on. An owner is the
+at that PLACE (the file, shared memory, the node's log, the mark that names it) on RANK (or in the keeper process) while the ranks are in OP, once or from then on. An owner is the
 rank that makes that call first. KEPT says what was put before and not synced. A preloaded library lets the calls fail; there
 is no special build. Cells run one after the other in the same program; one that failed, hung or died ends it, and the
 others go on in a new one. Without --full a random sample; its seed is printed.
@@ -68,6 +68,9 @@ IN_LOG = {"open": ("open", "size", "read"), "create": ("open", "size"), "put": (
           "put_alone": ("write", "size"), "sync": ("write", "sync", "read"), "redef": ("write", "read"), "enddef": ("write", "read"),
           "read": ("read",), "read_alone": ("read",), "close": ("write", "read", "sync", "close"), "drain": ("write", "read"),
           "recover": ("open", "read"), "resume": ("open", "read")}
+# The text beside the file that says where its logs are.
+AT_MARK = {"create": ("open", "write"), "open": ("open", "write"), "close": ("open", "write"), "recover": ("open", "write"),
+           "resume": ("open", "write")}
 FAULTS = {
     "write": ("EIO", "ENOSPC", "EDQUOT", "EFBIG", "EINTR", "short", "slow"),
     "read": ("EIO", "EINTR", "short", "slow"),
@@ -102,7 +105,7 @@ CONTROL_BYTES, PROGRESS_BYTES = 8192, 56  # control.h
 def operations(mode):
     """All (op, kept, place, call, fault)."""
     has_log = "LOG" in MODES[mode]
-    places = [("file", AT_FILE | (WITH_LOG if has_log else {})), ("memory", IN_MEMORY)] + ([("log", IN_LOG)] if has_log else [])
+    places = [("file", AT_FILE | (WITH_LOG if has_log else {})), ("memory", IN_MEMORY)] + ([("log", IN_LOG), ("mark", AT_MARK)] if has_log else [])
     for place, calls_of in places:
         for op, calls in calls_of.items():
             for kept in (("collective", "independent") if op in KEEPS else ("nothing",)):
@@ -277,7 +280,7 @@ def main():
     add("--library", type=names, default=list(LIBRARIES), metavar="L,...", help="of " + " ".join(LIBRARIES))
     add("--mode", type=names, default=[mode for mode in MODES if mode != "stock"], metavar="M,...", help="of " + " ".join(MODES))
     add("--fault", type=names, metavar="F,...", help="of EIO ENOSPC EDQUOT EFBIG EACCES EMFILE EINTR short slow")
-    add("--place", type=names, metavar="P,...", help="of file memory log")
+    add("--place", type=names, metavar="P,...", help="of file memory log mark")
     add("--seed", type=int, metavar="N", help="of the sample (default: by the time)")
     add("--cell", action="append", metavar="CELL", help="this alone; may be repeated")
     add("--messages", action="store_true", help="what the ranks of a wrong cell said; so with --cell")
