@@ -24,16 +24,22 @@ File look_at(const std::string& file, std::string& log) {
   std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(file), logs)) return File::complete;
   const std::string here = host_name();
+  bool complete = true;
   for (const MarkedLog& each : logs) {
     std::unique_ptr<NodeLog> found;
     // Of what other nodes do only the mark tells.
-    if (each.done || (each.host != here && ::access(each.name.c_str(), F_OK) != 0)) continue;
-    if (!NodeLog::attach(each.name, -1, found).ok() || (!found->is_used() && !found->has_drainer())) {
+    if (each.done) continue;
+    const bool there = NodeLog::attach(each.name, -1, found).ok();
+    const bool at_work = there ? found->is_used() || found->has_drainer()
+                               : each.host != here && ::access(each.name.c_str(), F_OK) != 0;
+    if (!at_work && there && found->empty()) continue;  // whose mark could not be changed
+    if (!at_work) {
       log = each.name;
       return File::left;
     }
+    complete = false;
   }
-  return File::busy;
+  return complete ? File::complete : File::busy;
 }
 
 }  // namespace

@@ -88,16 +88,20 @@ bool note_done(const std::string& path, const std::string& name) {
 
 }  // namespace
 
-void remove_log(const NodeLog& log) {
+bool remove_log(const NodeLog& log) {
   const LogIdentity& identity = log.identity();
   // A log that a mark lists and that is not there would be looked for: an empty one does no harm.
   const bool told = identity.nodes == 1
                         ? ::unlink(mark_of(identity.path).c_str()) == 0 || errno == ENOENT
                         : note_done(identity.path, log.name());
   if (told) ::unlink(log.name().c_str());
+  return told;
 }
 
-Status recover(const std::string& name, bool dry, Recovered& out) {
+namespace {
+
+// `listed`: the mark cannot be changed, so that it still lists the log, and that stays.
+Status bring_in(const std::string& name, bool dry, Recovered& out, Status& listed) {
   std::unique_ptr<NodeLog> log;
   if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
   if (log->is_used()) return in_use(name);
@@ -122,7 +126,7 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   }
   if (!helps) {
     log->set_right_after_crash();
-    out.torn = log->drop_torn();
+    if (Status status = log->drop_torn(out.torn); !status.ok()) return status;
   }
   for (const NodeLog::Entry& entry : log->entries()) {
     ++out.appends;
@@ -133,14 +137,23 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   if (Status status = log->drain_all(*storage); !status.ok()) return status;
   if (uninterrupted([&] { return ::fsync(file.number()); }) != 0)
     return from_errno(errno, "cannot sync " + path);
-  remove_log(*log);
+  if (!remove_log(*log))
+    listed = from_errno(errno, path + " is complete, but " + mark_of(path) + " cannot be changed");
   return {};
+}
+
+}  // namespace
+
+Status recover(const std::string& name, bool dry, Recovered& out) {
+  Status listed, status = bring_in(name, dry, out, listed);
+  return status.ok() ? listed : status;
 }
 
 Status settle_leftover(const std::string& path, bool* elsewhere) {
   std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
   const MarkedLog* missing = nullptr;
+  std::vector<std::string> empty;  // that stay as long as the mark does
   for (const MarkedLog& marked : logs) {
     const std::string& name = marked.name;
     if (::access(name.c_str(), F_OK) != 0) {
@@ -156,8 +169,10 @@ Status settle_leftover(const std::string& path, bool* elsewhere) {
     if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
     log.reset();
     Recovered recovered;
-    if (Status status = recover(name, false, recovered); !status.ok())
+    Status listed;
+    if (Status status = bring_in(name, false, recovered, listed); !status.ok())
       return {status.code(), path + " is not complete: " + status.message()};
+    if (!listed.ok()) empty.push_back(name);
     if (recovered.helped) continue;
     std::string told = path + " was not complete: " + std::to_string(recovered.bytes) + " bytes of " + name +
                        " are in it now";
@@ -171,7 +186,12 @@ Status settle_leftover(const std::string& path, bool* elsewhere) {
                                    missing->host +
                                    ", which is not here. Where it is, type: forebay recover " + path +
                                    ". If it is lost, remove " + mark_of(path)};
-  if (missing == nullptr) remove_mark(path);
+  if (missing == nullptr) {
+    remove_mark(path);
+    for (const std::string& name : empty) {
+      if (::access(mark_of(path).c_str(), F_OK) != 0) ::unlink(name.c_str());
+    }
+  }
   return {};
 }
 

@@ -471,21 +471,28 @@ std::int64_t NodeLog::end() const {
 
 // ---- of a log that nobody uses ----
 
-bool NodeLog::is_whole(const LogSlot& slot) {
+// Not ok: it cannot be told.
+Status NodeLog::look_whole(const LogSlot& slot, bool& whole) {
+  whole = false;
   if (slot.state.load(std::memory_order_acquire) != SlotState::whole ||
       slot.checksum != slot.right_checksum())
-    return false;
+    return {};
+  // After a crash of the machine the file may be shorter.
+  struct stat now{};
+  if (::fstat(descriptor(), &now) != 0) return from_errno(errno, "cannot read the log " + name_);
+  if (in_file(slot.position) + slot.data > now.st_size) return {};
   XXH3_state_t sum;
   XXH3_INITSTATE(&sum);
   XXH3_64bits_reset(&sum);
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::int64_t>(slot.data, kBatch)));
   for (std::int64_t done = 0; done < slot.data;) {
     const std::int64_t part = std::min<std::int64_t>(slot.data - done, kBatch);
-    if (!read_ring(slot.position + done, buffer.data(), part).ok()) return false;
+    if (Status status = read_ring(slot.position + done, buffer.data(), part); !status.ok()) return status;
     XXH3_64bits_update(&sum, buffer.data(), static_cast<std::size_t>(part));
     done += part;
   }
-  return XXH3_64bits_digest(&sum) == slot.data_checksum;
+  whole = XXH3_64bits_digest(&sum) == slot.data_checksum;
+  return {};
 }
 
 void NodeLog::set_right_after_crash() {
@@ -502,16 +509,19 @@ void NodeLog::set_right_after_crash() {
   s.first.store(std::max(s.first.load(), next - slots));
 }
 
-std::int64_t NodeLog::drop_torn() {
+Status NodeLog::drop_torn(std::int64_t& dropped) {
   LogState& s = page_->state;
-  std::int64_t dropped = 0;
+  dropped = 0;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     LogSlot& each = slot(n);
-    if (each.state.load() == SlotState::nothing || is_whole(each)) continue;
+    bool whole = false;
+    if (each.state.load() == SlotState::nothing) continue;
+    if (Status status = look_whole(each, whole); !status.ok()) return status;
+    if (whole) continue;
     each.state.store(SlotState::nothing);
     ++dropped;
   }
-  return dropped;
+  return {};
 }
 
 std::vector<NodeLog::Entry> NodeLog::entries() {
@@ -519,8 +529,10 @@ std::vector<NodeLog::Entry> NodeLog::entries() {
   LogState& s = page_->state;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     const LogSlot& each = slot(n);
+    bool whole = false;
     if (each.state.load() == SlotState::nothing) continue;
-    all.push_back({n, each.begin, each.end, each.extents, each.bytes, is_whole(each)});
+    (void)look_whole(each, whole);
+    all.push_back({n, each.begin, each.end, each.extents, each.bytes, whole});
   }
   return all;
 }

@@ -84,8 +84,8 @@ class NodeLog {
   Status make_durable();
 
   /// Of a log that nobody uses: appends whose bytes are not what was appended, of a process or a machine that
-  /// ended in the middle, are left out. How many.
-  std::int64_t drop_torn();
+  /// ended in the middle, are left out. How many. Where the log cannot be read, nothing is left out from there on.
+  Status drop_torn(std::int64_t& dropped);
   /// Of a log that nobody uses, after a crash of the machine: what the page says that may be wrong.
   void set_right_after_crash();
 
@@ -131,7 +131,7 @@ class NodeLog {
   Status write_batch(Batch& batch, Storage& file);
   Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
   Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
-  bool is_whole(const LogSlot& slot);
+  Status look_whole(const LogSlot& slot, bool& whole);
   static void repair_nothing() {}
 
   Descriptor file_;

@@ -346,11 +346,15 @@ void Player::finish() {
     int left = has_log() && !outcome.all() && rank_ == 0 && !log_.left_of(path_).empty() ? 1 : 0;
     MPI_Bcast(&left, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (left != 0) {
-      if (rank_ == 0 && outcome.said.find("forebay recover") == std::string::npos)
+      const bool goes_on = hints_say("forebay_close=background");
+      if (rank_ == 0 && !goes_on && outcome.said.find("forebay recover") == std::string::npos)
         wrong("close: no message says what to type");
       agree_on_wrong();
-      if (!wrong_.empty() || !must("recover", [&] { return rank_ != 0 || LogFolder::run("recover", path_); }))
-        return;
+      const auto f = [&] {
+        return rank_ != 0 || (goes_on && LogFolder::run("wait --timeout 20", path_)) ||
+               LogFolder::run("recover", path_);
+      };
+      if (!wrong_.empty() || !must("recover", f)) return;
     } else if (!outcome.all()) {
       model_.doubt(1);
     }
@@ -364,7 +368,12 @@ void Player::complete() {
     if (hints_say("forebay_close=background") &&
         !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_); }))
       return;
-    if (const std::string left = rank_ == 0 ? log_.left_of(path_) : ""; !left.empty()) wrong("left behind:" + left);
+    // What could not be told by the mark is told by whoever looks next.
+    if (cell_->place == "mark" && verdict_.struck > 0 &&
+        !must("recover", [&] { return rank_ != 0 || LogFolder::run("recover", path_); }))
+      return;
+    if (const std::string left = rank_ == 0 ? log_.left_of(path_) : ""; !left.empty())
+      wrong("left behind:" + left);
   }
   if (rank_ == 0) {
     if (const std::string why = model_.judge_file(path_, *library_); !why.empty()) wrong(why);

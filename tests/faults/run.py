@@ -91,6 +91,8 @@ LEFT_OUT = (
     (".*mpiio/./(create|open)/.*/file/open/.*", "MPI-IO waits for the rank that cannot open the file"),
     (".*mpiio/.*/file/(sync|size)/EINTR/.*", "MPI-IO takes it for a failure"),
     (".*/(recover|resume)/.*/last", "rank 0 recovers"),
+    ("tcio/.*/2/(recover|resume)/.*/file/write/slow/./on/.*", "thousands of pieces, each of which takes its time"),
+    ("tcio/.*/log/(read|write)/slow/./on/.*", "the same: each put is an append of its own"),
 )
 KEEPS = ("sync", "redef", "enddef", "read", "read_alone", "close", "drain", "recover", "resume")  # operations that meet what was kept before
 NUMBERS = ("1", "3")

@@ -258,6 +258,33 @@ TEST(Recovery, leaves_out_what_is_damaged) {
   EXPECT_EQ(file[200'000], std::byte{3});
 }
 
+// As a machine that went down may leave it.
+TEST(Recovery, of_a_log_that_has_been_cut_off) {
+  LoggedFile logged;
+  {
+    const auto log = logged.rank(0);
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<std::byte> data(70'000, static_cast<std::byte>(i + 1));
+      const Piece piece{i * 100'000, data.data(), 70'000};
+      ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+    }
+  }
+  {
+    std::unique_ptr<NodeLog> log;
+    ASSERT_TRUE(NodeLog::attach(logged.log_name, -1, log).ok());
+    const LogPlan plan{log->identity().slots, log->identity().capacity};
+    ASSERT_EQ(::truncate(logged.log_name.c_str(), plan.ring() + 200'000), 0);
+  }
+  Recovered recovered;
+  const Status status = recover(logged.log_name, false, recovered);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recovered.appends, 2);
+  EXPECT_EQ(recovered.torn, 1);
+  const auto file = logged.content(300'000);
+  EXPECT_EQ(file[169'999], std::byte{2});
+  EXPECT_EQ(file[200'000], std::byte{0});
+}
+
 TEST(Recovery, refuses_what_is_not_its_own) {
   LoggedFile logged;
   {
