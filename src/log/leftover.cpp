@@ -11,6 +11,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/uninterrupted.hpp"
+#include "base/waiting.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -144,7 +145,13 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
 
 }  // namespace
 
+// A process that is being killed has its locks a moment longer than its name.
 Status recover(const std::string& name, bool dry, Recovered& out) {
+  constexpr long look = 20'000'000;  // nanoseconds
+  constexpr int looks = 50;
+  std::unique_ptr<NodeLog> log;
+  for (int i = 0; i < looks && !dry && NodeLog::attach(name, -1, log).ok() && log->is_used(); ++i) sleep_for(look);
+  log.reset();
   Status listed, status = bring_in(name, dry, out, listed);
   return status.ok() ? listed : status;
 }
