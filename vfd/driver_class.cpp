@@ -72,9 +72,10 @@ herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
     *handle = &f.handle;
     const HandleWanted wanted = WantingHandle::answer();
     if (!f.core || wanted == HandleWanted::as_it_is) return {};
-    if (Status status = need_handle(f, wanted == HandleWanted::for_atomicity);
-        !status.ok() || wanted == HandleWanted::for_atomicity)
-      return status;
+    const bool together = wanted == HandleWanted::for_atomicity;
+    if (Status status = need_handle(f, together); !status.ok()) return status;
+    // From now on any rank may read what another node keeps.
+    if (together) return f.core->flush();
     // Whoever asks goes past what is kept.
     f.core->handle_given_away();
     return f.core->flush_independent();

@@ -145,6 +145,7 @@ Status agreed_settings(const DriverFile& f, const MpiParams& params, const char*
 }
 
 /// Rank 0's size of the file, on all ranks. Right after open HDF5 takes it for the truth.
+// What other nodes keep belongs to it.
 Status agreed_size(DriverFile& f, std::int64_t& bytes) {
   Status status;
   bytes = -1;
@@ -152,6 +153,8 @@ Status agreed_size(DriverFile& f, std::int64_t& bytes) {
   if (!status.ok()) bytes = -1;
   mpi::bcast(&bytes, 1, MPI_INT64_T, 0, f.comm);
   if (bytes < 0 && status.ok()) return {Code::peer, "rank 0 cannot find the size of " + f.core->path()};
+  if (status.ok() && f.core->nodes() > 1 && f.core->commits())
+    bytes = std::max(bytes, -f.core->comm().minimum(-f.core->end_of_kept()));
   return status;
 }
 

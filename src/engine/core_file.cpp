@@ -181,6 +181,9 @@ bool CoreFile::hides() const {
 bool CoreFile::holds() const {
   return keeper_->holds();
 }
+std::int64_t CoreFile::end_of_kept() const {
+  return keeper_->end_of_kept();
+}
 bool CoreFile::survives() const {
   return keeper_->survives();
 }

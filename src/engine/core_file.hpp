@@ -141,6 +141,8 @@ class CoreFile {
   /// Whether ranks of other nodes may not see yet what a rank has written; all ranks answer alike.
   bool hides() const;
   bool holds() const;
+  /// The end of the highest byte that this rank's node keeps; 0: nothing is.
+  std::int64_t end_of_kept() const;
   /// Whether what is kept reaches the file whatever ends the ranks.
   bool survives() const;
   /// The mode, for people.

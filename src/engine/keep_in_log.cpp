@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/host_name.hpp"
 #include "base/waiting.hpp"
 #include "engine/closed_in_background.hpp"
@@ -28,6 +30,12 @@ namespace {
 // How long the keeper process may take to take over a log.
 constexpr long kLook = 100'000;  // nanoseconds
 constexpr int kMostLooks = 20'000;
+constexpr int kMostDrainers = 4;
+constexpr std::int64_t kBatchOfOne = 8 << 20;
+// For what other nodes have in their logs.
+constexpr long kLongestNap = 50'000'000;  // nanoseconds
+constexpr int kLeastPatience = 10;        // seconds
+constexpr std::size_t kMostHeld = 64;
 
 // From the root folder: the keeper process has another one.
 std::string whole_name(const std::string& name) {
@@ -73,6 +81,8 @@ Status make_log(FileContext& file, std::int64_t generation, LogName& out) {
   wish.fills_holes = t.nodes == 1 && file.readable && file.file.fills_holes() && file.file.mark() != nullptr;
   wish.mark = file.file.mark_number();
   wish.capacity = file.settings.log_bytes;
+  wish.ranks = t.local_ranks;
+  if (file.options.level1) wish.level1 = choose_segment_bytes(file.settings, file.layout, t.local_ranks);
   std::string made;
   if (Status status = NodeLog::create(wish, made); !status.ok()) return status;
   if (made.size() >= out.name.size()) {
@@ -147,6 +157,12 @@ Status KeepInLog::create(FileContext& file, std::unique_ptr<Keeper>& out) {
   file.storage = keeper->logged_.get();
   keeper->tell_keeper();
   keeper->all_served_ = keeper->several_ ? file.comm->all(keeper->served_ != 0) : keeper->served_ != 0;
+  // HDF5. Without a process that drains on each node, nobody could wait for that.
+  keeper->reads_alone_ = keeper->several_ && file.options.keeping != Keeping::by_rank &&
+                         keeper->all_served_ && file.settings.drain == Drain::background &&
+                         !file.file.views_differ();
+  if (keeper->reads_alone_ && first)
+    keeper->log_->set_mark_at(place_in_mark(keeper->log_->identity().path, keeper->log_->name()));
   out = std::move(keeper);
   return {};
 }
@@ -231,7 +247,7 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
   be_watched();
   paused_ = false;
   if (several_) {
-    const bool through = f.options.keeping != Keeping::by_rank;
+    const bool through = f.options.keeping != Keeping::by_rank && !reads_alone_;
     if (Status older = put_older_first(puts, mine, agree_max, through); !older.ok()) return older;
     agree_max = {};
     // HDF5 reads back what ranks wrote together, each rank by itself, where a dataset shrinks or is copied.
@@ -243,7 +259,12 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
     }
   }
   holds_ = true;
-  return seen(write_together(puts, std::move(mine), agree_max));
+  Status status = seen(write_together(puts, std::move(mine), agree_max));
+  if (reads_alone_ && f.nodes->topology().local_rank == 0) {
+    log_->seal(calls_);
+    wake_keeper();
+  }
+  return status;
 }
 
 Status KeepInLog::write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max) {
@@ -276,30 +297,63 @@ Status KeepInLog::put_older_first(std::span<const Put> puts, Status& mine, std::
   Agreement agreed;
   const auto begin = agreed.minimum(reach.hull.begin);
   const auto end = agreed.maximum(reach.hull.end);
-  const auto loose_begin = agreed.minimum(loose_.begin);
-  const auto loose_end = agreed.maximum(loose_.end);
+  const auto own_begin = agreed.minimum(own_.begin);
+  const auto own_end = agreed.maximum(own_.end);
   const auto some_long = agreed.any(any_long), some_logged = agreed.any(!log_->empty());
   agreed.maxima(agree_max);
   f.agree(agreed);
   if (through) return agreed[some_logged] ? flush() : Status{};
   const Extent hull{agreed[begin], agreed[end]};
-  if (!agreed[some_logged])
-    by_owners_ = loose_ = kNothing;
-  else
-    loose_ = {agreed[loose_begin], agreed[loose_end]};
+  const Extent own{agreed[own_begin], agreed[own_end]};
+  if (!agreed[some_logged]) forget_logged();
   const bool goes_loose =
       agreed[some_long] || !f.windowed || (f.may_have_own_parts(hull) && f.own_parts.worth_it());
-  if (meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
+  if (meet(hull, own) || meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
     ++f.counters.pool_conflicts;
     if (Status older = flush(); !older.ok()) return older;
   }
   Extent& grown = goes_loose ? loose_ : by_owners_;
   grown = both(grown, hull);
+  if (!reads_alone_ || hull.empty()) return {};
+  ++calls_;
+  if (held_.size() >= kMostHeld)
+    held_.back() = {both(held_.back().hull, hull), calls_};
+  else
+    held_.push_back({hull, calls_});
   return {};
 }
 
-void KeepInLog::note_loose(std::span<const Put> puts) {
-  for (const Put& put : puts) loose_ = both(loose_, put.cursor->hull());
+void KeepInLog::forget_logged() {
+  by_owners_ = loose_ = own_ = kNothing;
+  held_.clear();
+}
+
+// A rank alone reads or writes what all have written together: not before it is in the file.
+Status KeepInLog::wait_for_others(const Extent& place) {
+  std::int64_t call = 0;
+  for (const Held& held : held_) {
+    if (meet(held.hull, place)) call = std::max(call, held.call);
+  }
+  if (call == 0) return {};
+  const FileContext& f = file_;
+  if (Status mine = log_->drain_all(below_); !mine.ok()) return mine;
+  tell_drained(*log_);
+  const std::chrono::seconds patience(std::max(f.settings.patience_seconds, kLeastPatience));
+  std::int64_t before = -1;
+  auto since = now();
+  for (long nap = kLook;; nap = std::min(2 * nap, kLongestNap)) {
+    std::string last;
+    const std::int64_t drained = drained_everywhere(log_->identity().path, last);
+    std::erase_if(held_, [&](const Held& held) { return held.call <= drained; });
+    if (drained >= call) return {};
+    if (drained != before) since = now();
+    before = drained;
+    if (now() - since > patience)
+      return {Code::peer, "bytes of " + f.options.path + " are in the log " + last +
+                              ", where nobody has written them into the file for " +
+                              std::to_string(patience.count()) + " s"};
+    sleep_for(nap);
+  }
 }
 
 // Where this process has the file open once more, it is to see that.
@@ -310,6 +364,9 @@ Status KeepInLog::seen(Status status) {
 Status KeepInLog::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
   be_watched();
+  for (const Put& put : puts) {
+    if (Status older = wait_for_others(put.cursor->hull()); !older.ok()) return older;
+  }
   if (several_ && (paused_ || when == When::before_return)) {
     const StageTimer timer(f.counters, Stage::write);
     if (Status older = log_->drain_all(below_); !older.ok()) return older;
@@ -319,7 +376,7 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
     }
     return status;
   }
-  if (several_) note_loose(puts);
+  for (const Put& put : puts) own_ = both(own_, put.cursor->hull());
   // Short runs become few appends.
   Gathering gathering(*log_, below_);
   Status status;
@@ -345,12 +402,23 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
 Status KeepInLog::write_at(const Piece& piece) {
   be_watched();
   if (several_ && file_.options.keeping != Keeping::by_rank) {
-    Status older = log_->drain_all(below_);
+    Status older = wait_for_others({piece.offset, piece.offset + piece.length});
+    if (older.ok()) older = log_->drain_all(below_);
     return older.ok() ? below_.write({&piece, 1}) : older;
   }
   Status status = logged_->write({&piece, 1});
   if (status.ok() && file_.options.keeping == Keeping::by_rank && !holds_) status = log_->drain_all(below_);
   return seen(std::move(status));
+}
+
+std::int64_t KeepInLog::segment_bytes() const {
+  const std::int64_t level1 = log_->identity().level1;
+  return level1 > 0 ? level1 : Keeper::segment_bytes();
+}
+
+// What a rank holds back for itself outlives it, too.
+Level1Use KeepInLog::level1(Level1Memory& shared) {
+  return !file_.twice() && log_->level1(shared) ? Level1Use::shared : Level1Use::none;
 }
 
 // ---- into the file ----
@@ -363,17 +431,33 @@ Status KeepInLog::flush() {
   const auto some = agreed.any(!log_->empty());
   f.agree(agreed);
   Status status;
-  if (agreed[some]) {
-    if (f.nodes->topology().local_rank == 0) {
-      const StageTimer timer(f.counters, Stage::write);
-      status = log_->drain_all(below_);
-    }
-    status = f.outcome(status);
-  }
+  if (agreed[some]) status = f.outcome(drain_together());
   if (status.ok()) {
     holds_ = false;
-    by_owners_ = loose_ = kNothing;
+    forget_logged();
   }
+  return status;
+}
+
+// The node's first ranks write, each other stripes: one alone would take longer than the collective writes that
+// put all this there. All of the node are here, so nothing is appended meanwhile.
+Status KeepInLog::drain_together() {
+  const StageTimer timer(file_.counters, Stage::write);
+  const Topology& t = file_.nodes->topology();
+  const int drainers = std::min(t.local_ranks, kMostDrainers);
+  const bool first = t.local_rank == 0;
+  if (drainers == 1) return log_->drain_all(below_);
+  Status status;
+  if (first) log_->hold_drain();
+  for (;;) {
+    NodeLog::Range range{};
+    while (first && (range = log_->next_range(kBatchOfOne * drainers)).blocked) sleep_for(kLook);
+    if (!t.node_comm->broadcast(&range, sizeof range, 0) || range.empty()) break;
+    if (t.local_rank < drainers) status = log_->write_range(range, t.local_rank, drainers, below_);
+    if (!t.node_comm->all(status.ok())) break;
+    if (first) log_->drained(range);
+  }
+  if (first) log_->release_drain();
   return status;
 }
 
@@ -381,13 +465,13 @@ Status KeepInLog::flush_for(FlushFor why) {
   FileContext& f = file_;
   bool waits = why == FlushFor::file || (why == FlushFor::sync && !syncs_in_log()) ||
                (why == FlushFor::close && !closes_in_background()) ||
-               (why == FlushFor::size && several_);  // of the other nodes' bytes only the file tells
+               (why == FlushFor::size && several_ && !reads_alone_);
   // After a sync a rank of another node may write the same place.
   if (!waits && several_ && why == FlushFor::sync) {
     Agreement agreed;
-    const auto any_loose = agreed.any(!loose_.empty() && !log_->empty());
+    const auto any_own = agreed.any(!own_.empty() && !log_->empty());
     f.agree(agreed);
-    waits = agreed[any_loose];
+    waits = agreed[any_own];
   }
   if (waits) return flush();
   watching_ = false;
@@ -402,7 +486,20 @@ Status KeepInLog::flush_for(FlushFor why) {
 }
 
 Status KeepInLog::flush_independent() {
-  return log_->drain_all(below_);
+  Status status = log_->drain_all(below_);
+  return status.ok() ? wait_for_others({0, kNoOffset}) : status;
+}
+
+Status KeepInLog::read_at(std::int64_t offset, std::byte* data, std::int64_t length) {
+  Status status = wait_for_others({offset, offset + length});
+  return status.ok() ? Keeper::read_at(offset, data, length) : status;
+}
+
+Status KeepInLog::read(std::span<const Get> gets) {
+  for (const Get& get : gets) {
+    if (Status status = wait_for_others(get.cursor->hull()); !status.ok()) return status;
+  }
+  return Keeper::read(gets);
 }
 
 // Of what another node's log has nothing is read there.
@@ -453,7 +550,7 @@ void KeepInLog::write_out(Ending ending) noexcept {
               ": forebay recover " + file_.options.path);
     return;
   }
-  if (served_ == 0 && log_->empty() && !log_->is_used()) remove_log(*log_);
+  if (served_ == 0 && log_->empty() && !log_->is_used() && log_->left_in_level1() == 0) remove_log(*log_);
 }
 
 }  // namespace forebay

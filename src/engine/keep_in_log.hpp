@@ -31,6 +31,8 @@ class KeepInLog final : public Keeper, public Holder {
   bool syncs_in_log() const override { return file_.settings.log_sync == LogSync::log; }
   bool flush_waits() const override { return true; }
   Status flush_independent() override;
+  Status read_at(std::int64_t offset, std::byte* data, std::int64_t length) override;
+  Status read(std::span<const Get> gets) override;
   Status before_collective_read(std::int64_t& kept) override;
   Status flush_kept() override { return flush(); }
   Status barrier_around_read() override;
@@ -40,6 +42,8 @@ class KeepInLog final : public Keeper, public Holder {
   bool holds() const override { return holds_; }
   bool survives() const override { return true; }
   std::int64_t end_of_kept() const override { return log_->end(); }
+  std::int64_t segment_bytes() const override;
+  Level1Use level1(Level1Memory& shared) override;
   bool write_in_signal(const Piece& piece) noexcept override;
   std::shared_ptr<SegmentMemory> close() override;
 
@@ -51,7 +55,9 @@ class KeepInLog final : public Keeper, public Holder {
   Status put_older_first(std::span<const Put> puts, Status& mine, std::span<std::int64_t> agree_max,
                          bool through);
   Status write_together(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
-  void note_loose(std::span<const Put> puts);
+  void forget_logged();
+  Status drain_together();
+  Status wait_for_others(const Extent& place);
   Status seen(Status status);
   void tell_keeper();
   bool closes_in_background() const;
@@ -63,12 +69,20 @@ class KeepInLog final : public Keeper, public Holder {
   std::uint64_t served_ = 0;  // the keeper process's number of it; 0: it has not heard
   bool holds_ = false;
   bool watching_ = false;
-  // Of several nodes: what may be in their logs, of collective calls at the owners that the layout says,
-  // which all ranks know; and in the logs of whoever wrote it.
+  // Of several nodes: what may be in their logs, of collective calls at the owners that the layout says, or
+  // in the logs of whoever wrote it, as all ranks know; and what this rank has written by itself.
   const bool several_;
   bool all_served_ = false;
   bool paused_ = false;  // nothing is kept: space of the file is free, which others may have next
-  Extent by_owners_ = kNothing, loose_ = kNothing;
+  Extent by_owners_ = kNothing, loose_ = kNothing, own_ = kNothing;
+  // Ranks read alone what all have written together: the calls whose bytes other nodes may still have.
+  bool reads_alone_ = false;
+  struct Held {
+    Extent hull;
+    std::int64_t call;
+  };
+  std::vector<Held> held_;
+  std::int64_t calls_ = 0;
   static constexpr Extent kNothing{kNoOffset, 0};
 };
 

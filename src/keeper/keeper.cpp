@@ -305,6 +305,7 @@ class Keeper {
       });
       for (auto& [number, log] : rank.logs) {
         NodeLog& each = *log->log;
+        tell_drained(each);
         const std::int64_t full = each.identity().capacity / 4 * nearly_full;
         if (each.empty() || (!log->always && !log->left && each.pending() < full)) continue;
         logs_busy_ = true;
@@ -312,6 +313,7 @@ class Keeper {
         bool blocked = false;
         log->failed = each.drain(*log->storage, batch, blocked);
         if (!log->failed.ok()) log->again = now + kBetweenTries;
+        tell_drained(each);
         if (log->failed.ok()) logs_wait_ = blocked ? std::min(logs_wait_, 1) : 0;
       }
     });
@@ -323,13 +325,13 @@ class Keeper {
     for_each_rank([&](Rank& rank) {
       std::erase_if(rank.logs, [&](auto& entry) {
         NodeLog& each = *entry.second->log;
-        const std::int64_t bytes = each.pending();
+        const std::int64_t bytes = each.pending() + each.left_in_level1();
         // A process that ends closes its socket before its other descriptors.
         constexpr auto between = std::chrono::milliseconds(10);
         for (int i = 0; i < kMostLooks && ranks_.empty() && each.is_used(); ++i)
           std::this_thread::sleep_for(between);
         if (each.is_used()) return false;
-        Status status = each.drain_all(*entry.second->storage);
+        Status status = each.drain_left(*entry.second->storage);
         if (!status.ok()) {
           failures.push_back(
               {status.message() + "; it is in " + each.name() + ": forebay recover " + each.identity().path,

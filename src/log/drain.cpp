@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kBatch = 8 << 20;
 // What a batch holds in memory: tables and bytes of small pieces, and a list of the others.
 constexpr std::int64_t kMostLoaded = 8 << 20;
-constexpr std::size_t kMostParts = 1 << 16;
+constexpr std::int64_t kMostParts = 1 << 16;
 // Where so many runs of a unit have holes between them, it is completed from the file.
 constexpr std::size_t kManyRuns = 8;
 constexpr std::int64_t kLeastUnit = 64 << 10, kMostUnit = 4 << 20;
@@ -47,6 +47,16 @@ struct NodeLog::Table {
   std::int64_t taken = 0;  // of the next piece
 
   bool empty() const { return next == extents.size(); }
+  void take(std::int64_t length) {
+    at += length;
+    taken += length;
+    if (taken < extents[next].length) return;
+    taken = 0;
+    ++next;
+  }
+  void pass(std::int64_t end) {
+    while (!empty() && offset() < end) take(std::min(extents[next].length - taken, end - offset()));
+  }
   std::int64_t offset() const { return extents[next].offset + taken; }
 };
 
@@ -54,7 +64,8 @@ struct NodeLog::Batch {
   std::vector<Part> parts;
   std::vector<Table> tables;
   std::vector<std::unique_ptr<std::byte[]>> loaded;
-  std::int64_t loaded_bytes = 0;
+  int part = 0, parts_of_all = 1;  // whose units are written
+  bool has(std::int64_t unit) const { return unit % parts_of_all == part; }
 };
 
 Status NodeLog::drain(Storage& file, std::int64_t most, bool& blocked) {
@@ -76,46 +87,79 @@ Status NodeLog::drain_all(Storage& file) {
   return {};
 }
 
-Status NodeLog::drain_locked(Storage& file, std::int64_t most, bool& blocked) {
+void NodeLog::hold_drain() {
+  page_->state.drain.take(repair_nothing);
+}
+
+void NodeLog::release_drain() {
+  page_->state.drain.give();
+}
+
+NodeLog::Range NodeLog::next_range(std::int64_t most) {
   LogState& s = page_->state;
-  blocked = false;
+  const std::int64_t unit = unit_of(page_->identity.stripe_bytes);
+  Range range{s.first.load(std::memory_order_relaxed), 0, 0, false};
+  std::int64_t n = range.first, parts = 0, loaded = 0;
+  for (const std::int64_t next = s.next.load(std::memory_order_acquire);
+       n < next && range.bytes < most && parts < kMostParts && loaded < kMostLoaded; ++n) {
+    LogSlot& each = slot(n);
+    SlotState state = each.state.load(std::memory_order_acquire);
+    if (state == SlotState::reserved) {
+      const bool lives = this->lives(each.rank);
+      state = each.state.load(std::memory_order_acquire);
+      if (state == SlotState::reserved && lives) {
+        range.blocked = n == range.first;
+        break;
+      }
+    }
+    if (state != SlotState::whole) continue;
+    range.bytes += each.bytes;
+    if (each.extents > 1)
+      loaded += each.data;
+    else
+      parts += each.bytes / unit + 2;
+  }
+  range.end = n;
+  return range;
+}
+
+Status NodeLog::write_range(const Range& range, int part, int parts, Storage& file) {
   try {
     Batch batch;
-    const std::int64_t first = s.first.load(std::memory_order_relaxed);
-    std::int64_t n = first, bytes = 0;
-    for (const std::int64_t next = s.next.load(std::memory_order_acquire);
-         n < next && bytes < most && batch.parts.size() < kMostParts && batch.loaded_bytes < kMostLoaded;
-         ++n) {
-      LogSlot& each = slot(n);
-      SlotState state = each.state.load(std::memory_order_acquire);
-      if (state == SlotState::reserved) {
-        const bool lives = this->lives(each.rank);
-        state = each.state.load(std::memory_order_acquire);
-        if (state == SlotState::reserved && lives) {
-          blocked = n == first;
-          break;
-        }
-      }
+    batch.part = part;
+    batch.parts_of_all = parts;
+    for (std::int64_t n = range.first; n < range.end; ++n) {
       // Of a rank that died in the middle of it an append never comes.
-      if (state != SlotState::whole) continue;
+      const LogSlot& each = slot(n);
+      if (each.state.load(std::memory_order_acquire) != SlotState::whole) continue;
       if (Status status = take(each, batch); !status.ok()) return status;
-      bytes += each.bytes;
     }
-    if (n == first) return {};
-    if (Status status = write_batch(batch, file); !status.ok()) return status;
-    // Where the next ones lie: room up to there is free.
-    s.lock.take(repair_nothing);
-    s.head.store(n < s.next.load(std::memory_order_relaxed) ? slot(n).position
-                                                            : s.tail.load(std::memory_order_relaxed),
-                 std::memory_order_release);
-    s.first.store(n, std::memory_order_release);
-    s.lock.give();
-    s.pending.fetch_sub(bytes, std::memory_order_relaxed);
+    return write_batch(batch, file);
   } catch (const std::bad_alloc&) {
     return {Code::no_memory, "no memory to write what the log " + name_ + " has of " + page_->identity.path};
   }
+}
+
+void NodeLog::drained(const Range& range) {
+  LogState& s = page_->state;
+  // Where the next ones lie: room up to there is free.
+  s.lock.take(repair_nothing);
+  s.head.store(range.end < s.next.load(std::memory_order_relaxed) ? slot(range.end).position
+                                                                  : s.tail.load(std::memory_order_relaxed),
+               std::memory_order_release);
+  s.first.store(range.end, std::memory_order_release);
+  s.lock.give();
+  s.pending.fetch_sub(range.bytes, std::memory_order_relaxed);
   s.drained.fetch_add(1, std::memory_order_seq_cst);
   if (s.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(s.drained);
+}
+
+Status NodeLog::drain_locked(Storage& file, std::int64_t most, bool& blocked) {
+  const Range range = next_range(most);
+  blocked = range.blocked;
+  if (range.empty()) return {};
+  if (Status status = write_range(range, 0, 1, file); !status.ok()) return status;
+  drained(range);
   return {};
 }
 
@@ -125,8 +169,9 @@ Status NodeLog::take(const LogSlot& slot, Batch& batch) {
                         const std::byte* at) {
     for (std::int64_t done = 0; done < length;) {
       const std::int64_t part = std::min(length - done, unit - (offset + done) % unit);
-      batch.parts.push_back(
-          {offset + done, part, slot.number, position + done, at != nullptr ? at + done : nullptr});
+      if (batch.has((offset + done) / unit))
+        batch.parts.push_back(
+            {offset + done, part, slot.number, position + done, at != nullptr ? at + done : nullptr});
       done += part;
     }
   };
@@ -137,7 +182,6 @@ Status NodeLog::take(const LogSlot& slot, Batch& batch) {
   // Many small ones come by one read.
   std::unique_ptr<std::byte[]> data(new std::byte[static_cast<std::size_t>(slot.data)]);
   if (Status status = read_ring(slot.position, data.get(), slot.data); !status.ok()) return status;
-  batch.loaded_bytes += slot.data;
   const std::span extents(reinterpret_cast<const LogExtent*>(data.get()),
                           static_cast<std::size_t>(slot.extents));
   const std::byte* const bytes = data.get() + extents.size_bytes();
@@ -173,6 +217,10 @@ Status NodeLog::write_batch(Batch& batch, Storage& file) {
     }
     if (lowest == kNoOffset) return {};
     const std::int64_t begin = lowest / unit * unit, end = begin + unit;
+    if (!batch.has(begin / unit)) {  // a table's
+      for (Table& table : batch.tables) table.pass(end);
+      continue;
+    }
     ranges.clear();
     std::size_t part = next;
     while (next < parts.size() && parts[next].offset < end) ++next;
@@ -198,12 +246,7 @@ Status NodeLog::write_batch(Batch& batch, Storage& file) {
         const std::int64_t from = table.offset(), length = std::min(extent.length - table.taken, end - from);
         std::memcpy(unit_.get() + (from - begin), table.at, static_cast<std::size_t>(length));
         ranges.push_back({from, from + length});
-        table.at += length;
-        table.taken += length;
-        if (table.taken == extent.length) {
-          table.taken = 0;
-          ++table.next;
-        }
+        table.take(length);
       }
     }
     if (Status status = put_parts(kNoOffset); !status.ok()) return status;

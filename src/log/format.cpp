@@ -1,11 +1,24 @@
 #include "log/format.hpp"
 
+#include "segments/level1.hpp"
+
 #include <cstring>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace forebay {
+
+LogPlan::LogPlan(const LogIdentity& identity)
+    : states(pages(kLogPage + identity.slots * static_cast<std::int64_t>(sizeof(LogSlot)))),
+      level1s(states),
+      level1(0),
+      ring(states) {
+  if (identity.level1 == 0) return;
+  level1 = pages(static_cast<std::int64_t>(Level1::bytes_needed(identity.level1)));
+  level1s += pages(identity.ranks * static_cast<std::int64_t>(sizeof(Level1State)));
+  ring = level1s + identity.ranks * level1;
+}
 
 std::uint64_t LogIdentity::right_checksum() const {
   return XXH3_64bits(this, offsetof(LogIdentity, checksum));

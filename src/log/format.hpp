@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-inline constexpr std::uint32_t kLogVersion = 1;
+inline constexpr std::uint32_t kLogVersion = 2;
 
 /// Written once, when the log is made; `checksum` covers the rest.
 struct LogIdentity {
@@ -25,6 +25,9 @@ struct LogIdentity {
   std::int64_t stripe_bytes;  ///< how the file is written
   std::int32_t node, nodes;   ///< of the file's ranks
   std::int64_t fills, mark;   ///< NodeLog::Wish
+  std::int64_t level1;        ///< bytes of a segment of TCIO's level 1; 0: there is none
+  std::int64_t ranks;         ///< of the node
+  std::uint64_t boot;         ///< of the machine: what its next boot finds of level 1 may be torn
   char host[256];
   char path[1024];  ///< the file, from the root folder
   std::uint64_t checksum;
@@ -45,8 +48,12 @@ struct LogState {
   std::atomic<std::int64_t> pending;   ///< bytes put, not in the file yet
   std::atomic<std::uint32_t> drained;  ///< changes with `first`: to wait for
   std::atomic<std::uint32_t> sleepers;
-  std::atomic<std::uint32_t> off;      ///< nothing is appended any more
-  std::atomic<std::uint32_t> closing;  ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::int64_t> sealed_slot;  ///< before it are the appends of collective calls up to the next
+  std::atomic<std::int64_t> sealed_call;
+  std::atomic<std::int64_t> told_call;  ///< up to which the mark says that they are in the file
+  std::atomic<std::int64_t> mark_at;    ///< where it says so; 0: it does not
+  std::atomic<std::uint32_t> off;       ///< nothing is appended any more
+  std::atomic<std::uint32_t> closing;   ///< its ranks have closed the file, and wait for nothing
 };
 
 enum class SlotState : std::uint32_t { free, reserved, whole, nothing };
@@ -74,11 +81,16 @@ struct LogExtent {
 
 inline constexpr std::int64_t kLogPage = 4096;
 
-/// Where things lie in the log's file.
+/// Where things lie in the log's file: the page, the slots, for each rank the state of its level 1, and the
+/// memory for that, then the ring.
 struct LogPlan {
-  std::int64_t slots, capacity;
-  std::int64_t mapped() const { return kLogPage + slots * static_cast<std::int64_t>(sizeof(LogSlot)); }
-  std::int64_t ring() const { return (mapped() + kLogPage - 1) / kLogPage * kLogPage; }
+  explicit LogPlan(const LogIdentity& identity);
+  static std::int64_t pages(std::int64_t bytes) { return (bytes + kLogPage - 1) / kLogPage * kLogPage; }
+
+  std::int64_t states;   ///< of level 1
+  std::int64_t level1s;  ///< of rank 0; before it all has its room from the start
+  std::int64_t level1;   ///< bytes of one
+  std::int64_t ring;     ///< up to here the file is mapped
 };
 
 struct LogPage {

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/descriptor.hpp"
@@ -19,8 +21,15 @@ namespace {
 
 constexpr const char* kFirstLine =
     "Forebay: bytes of this file are in logs. They are brought into it by: forebay recover";
-constexpr const char* kLog = "log ";    // then the host, and the name
+// Then how far it is drained, in so many digits, the host, and the name.
+constexpr const char* kLog = "log ";
+constexpr std::size_t kDigits = 20;
 constexpr const char* kDone = "done ";  // then the name
+
+std::string digits_of(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(kDigits - digits.size(), '0') + digits;
+}
 
 Status in_use(const std::string& log) {
   return {Code::access,
@@ -39,8 +48,10 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
   std::string line;
   if (!std::getline(in, line) || line != kFirstLine) return false;
   while (std::getline(in, line)) {
-    if (const std::size_t space = line.find(' ', 4); line.starts_with(kLog) && space != std::string::npos)
-      logs.push_back({line.substr(4, space - 4), line.substr(space + 1), false});
+    constexpr std::size_t host = 4 + kDigits + 1;
+    if (const std::size_t space = line.find(' ', host); line.starts_with(kLog) && space != std::string::npos)
+      logs.push_back({line.substr(host, space - host), line.substr(space + 1), false,
+                      std::strtoll(line.c_str() + 4, nullptr, 10)});
     for (MarkedLog& log : logs) log.done |= line.starts_with(kDone) && line.substr(5) == log.name;
   }
   return true;
@@ -50,7 +61,8 @@ bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs) {
 Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
   const std::string mark = mark_of(path), fresh = mark + ".new";
   std::string text = std::string(kFirstLine) + "\n";
-  for (const MarkedLog& log : logs) text += kLog + log.host + " " + log.name + "\n";
+  for (const MarkedLog& log : logs)
+    text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
   const bool written = write_whole(file.number(), text.data(), text.size());
@@ -60,6 +72,36 @@ Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
     return from_errno(error, "cannot make " + mark);
   }
   return {};
+}
+
+std::int64_t place_in_mark(const std::string& path, const std::string& name) {
+  std::ifstream in(mark_of(path));
+  std::int64_t at = 0;
+  for (std::string line; std::getline(in, line); at += static_cast<std::int64_t>(line.size()) + 1) {
+    if (line.starts_with(kLog) && line.ends_with(" " + name)) return at + 4;
+  }
+  return 0;
+}
+
+void tell_drained(NodeLog& log) {
+  const std::int64_t call = log.mark_at() > 0 ? log.drained_call() : 0;
+  if (call == 0) return;
+  const Descriptor mark(::open(mark_of(log.identity().path).c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string digits = digits_of(call);
+  if (mark.number() >= 0 && ::pwrite(mark.number(), digits.data(), kDigits, log.mark_at()) == kDigits)
+    log.set_told(call);
+}
+
+std::int64_t drained_everywhere(const std::string& path, std::string& last) {
+  std::vector<MarkedLog> logs;
+  std::int64_t least = INT64_MAX;
+  if (!read_mark(mark_of(path), logs)) return least;
+  for (const MarkedLog& log : logs) {
+    if (log.done || log.drained >= least) continue;
+    least = log.drained;
+    last = log.name + " on " + log.host;
+  }
+  return least;
 }
 
 void remove_mark(const std::string& path) {
@@ -123,6 +165,7 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
+    out.bytes += log->is_used() ? 0 : log->left_in_level1();
     return {};
   }
   if (!helps) {
@@ -135,7 +178,13 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
   }
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
-  if (Status status = log->drain_all(*storage); !status.ok()) return status;
+  if (!helps) {
+    const std::int64_t left = log->left_in_level1();
+    out.appends += left > 0 ? 1 : 0;
+    out.bytes += left;
+  }
+  if (Status status = helps ? log->drain_all(*storage) : log->drain_left(*storage); !status.ok())
+    return status;
   if (uninterrupted([&] { return ::fsync(file.number()); }) != 0)
     return from_errno(errno, "cannot sync " + path);
   if (!remove_log(*log))

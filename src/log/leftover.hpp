@@ -17,11 +17,18 @@ std::string mark_of(const std::string& path);
 /// A log that a mark lists. Each node of the file's ranks has one.
 struct MarkedLog {
   std::string host, name;
-  bool done = false;  ///< all of it is in the file
+  bool done = false;         ///< all of it is in the file
+  std::int64_t drained = 0;  ///< the collective call up to which what it had is in the file
 };
 /// False: there is no mark.
 bool read_mark(const std::string& mark, std::vector<MarkedLog>& logs);
 Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs);
+/// Where a mark says how far the log `name` is drained; 0: it does not list that.
+std::int64_t place_in_mark(const std::string& path, const std::string& name);
+/// Lets other nodes know, by the mark, what is in the file of what this log had.
+void tell_drained(NodeLog& log);
+/// The collective call up to which all logs are drained; the name of a log that is not further.
+std::int64_t drained_everywhere(const std::string& path, std::string& last);
 void remove_mark(const std::string& path);
 
 /// Of a file whose part in this log is complete now: removes the log, and, where it was the last, the mark.

@@ -71,6 +71,14 @@ std::int64_t data_of(std::span<const LogExtent> extents, std::int64_t bytes) {
   return bytes + static_cast<std::int64_t>(table_of(extents));
 }
 
+// A number of the machine's boot.
+std::uint64_t this_boot() {
+  std::array<char, 64> text{};
+  const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const ssize_t got = file.number() >= 0 ? ::read(file.number(), text.data(), text.size()) : 0;
+  return XXH3_64bits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+}
+
 std::string in_hex(std::uint64_t number) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%llx", static_cast<unsigned long long>(number));
@@ -101,6 +109,9 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   identity.fills = wish.fills_holes ? 1 : 0;
   identity.mark = wish.mark;
   identity.nodes = wish.nodes;
+  identity.ranks = wish.ranks;
+  identity.level1 = wish.level1;
+  identity.boot = this_boot();
   host_name().copy(identity.host, sizeof identity.host - 1);
   if (wish.path.size() >= sizeof identity.path)
     return {Code::bad_argument, "the name of " + wish.path + " is too long for a log"};
@@ -116,12 +127,12 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
     return from_errno(error, "cannot make the log " + name);
   };
   if (made.number() < 0) return failed(errno);
-  const LogPlan plan{identity.slots, identity.capacity};
-  // What is mapped must have its room; the ring takes its own as it is used.
+  const LogPlan plan(identity);
+  // What is mapped must have its room; a level 1 and the ring take theirs as they are used.
   int error = EINTR;
-  while (error == EINTR) error = ::posix_fallocate(made.number(), 0, plan.ring());
+  while (error == EINTR) error = ::posix_fallocate(made.number(), 0, plan.level1s);
   if (error != 0) return failed(error);
-  if (uninterrupted([&] { return ::ftruncate(made.number(), plan.ring() + plan.capacity); }) != 0)
+  if (uninterrupted([&] { return ::ftruncate(made.number(), plan.ring + identity.capacity); }) != 0)
     return failed(errno);
   void* const at = ::mmap(nullptr, kLogPage, PROT_READ | PROT_WRITE, MAP_SHARED, made.number(), 0);
   if (at == MAP_FAILED) return failed(errno);
@@ -162,16 +173,16 @@ Status NodeLog::map() {
   }
   if (got != sizeof identity || !identity.valid())
     return {Code::unsupported, name_ + " is no log of this version of Forebay, or its first page is damaged"};
-  const LogPlan plan{identity.slots, identity.capacity};
+  const LogPlan plan(identity);
   struct stat status{};
-  if (::fstat(descriptor(), &status) != 0 || status.st_size < plan.ring())
+  if (::fstat(descriptor(), &status) != 0 || status.st_size < plan.ring)
     return {Code::unsupported, name_ + " is shorter than a log of its kind"};
-  mapped_ = static_cast<std::size_t>(plan.mapped());
+  mapped_ = static_cast<std::size_t>(plan.ring);
   void* const at = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), 0);
   if (at == MAP_FAILED) return from_errno(errno, "cannot map the log " + name_);
   page_ = static_cast<LogPage*>(at);
   slots_ = reinterpret_cast<LogSlot*>(static_cast<std::byte*>(at) + kLogPage);
-  ring_ = plan.ring();
+  ring_ = plan.ring;
   return {};
 }
 
@@ -222,6 +233,60 @@ bool NodeLog::be_drainer() noexcept {
 
 bool NodeLog::has_drainer() const {
   return is_locked(kDrains, 1);
+}
+
+// ---- level 1 ----
+
+Level1Memory NodeLog::level1_of(int rank) const {
+  const LogPlan plan(page_->identity);
+  auto* const begin = reinterpret_cast<std::byte*>(page_);
+  return {reinterpret_cast<Level1State*>(begin + plan.states) + rank,
+          begin + plan.level1s + rank * plan.level1};
+}
+
+bool NodeLog::level1(Level1Memory& memory) {
+  const LogPlan plan(page_->identity);
+  if (plan.level1 == 0 || rank_ < 0 || rank_ >= page_->identity.ranks) return false;
+  if (!has_level1_ && ::posix_fallocate(descriptor(), plan.level1s + rank_ * plan.level1, plan.level1) != 0)
+    return false;
+  has_level1_ = true;
+  memory = level1_of(rank_);
+  return true;
+}
+
+std::int64_t NodeLog::left_in_level1() const {
+  const LogIdentity& identity = page_->identity;
+  std::int64_t bytes = 0;
+  if (identity.level1 == 0 || identity.boot != this_boot()) return 0;
+  for (int rank = 0; rank < identity.ranks; ++rank) {
+    const Level1Memory memory = level1_of(rank);
+    if (memory.state->count.load(std::memory_order_acquire) == 0) continue;
+    const Level1Left left(memory, identity.level1);
+    for (std::size_t i = 0; i < left.size(); ++i) bytes += left[i].length;
+  }
+  return bytes;
+}
+
+// It is newer than all that its rank has appended.
+Status NodeLog::drain_left(Storage& file) {
+  if (Status status = drain_all(file); !status.ok()) return status;
+  const LogIdentity& identity = page_->identity;
+  if (identity.level1 == 0 || identity.boot != this_boot()) return {};
+  try {
+    for (int rank = 0; rank < identity.ranks; ++rank) {
+      const Level1Memory memory = level1_of(rank);
+      if (memory.state->count.load(std::memory_order_acquire) == 0) continue;
+      const Level1Left left(memory, identity.level1);
+      std::vector<Piece> pieces;
+      for (std::size_t i = 0; i < left.size(); ++i)
+        pieces.push_back({left[i].file, left.memory() + left[i].stream, left[i].length});
+      if (Status status = file.write(pieces); !status.ok()) return status;
+      memory.state->initialize();
+    }
+  } catch (const std::bad_alloc&) {
+    return {Code::no_memory, "no memory to write what the log " + name_ + " has of " + identity.path};
+  }
+  return {};
 }
 
 // ---- appending ----
@@ -467,6 +532,25 @@ std::int64_t NodeLog::end() const {
   }
   s.lock.give();
   return end;
+}
+
+void NodeLog::seal(std::int64_t call) {
+  LogState& s = page_->state;
+  s.lock.take(repair_nothing);
+  s.sealed_slot.store(s.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  s.sealed_call.store(call, std::memory_order_relaxed);
+  s.lock.give();
+}
+
+std::int64_t NodeLog::drained_call() {
+  LogState& s = page_->state;
+  if (s.sealed_call.load(std::memory_order_relaxed) <= s.told_call.load(std::memory_order_relaxed)) return 0;
+  s.lock.take(repair_nothing);
+  const bool drained =
+      s.first.load(std::memory_order_relaxed) >= s.sealed_slot.load(std::memory_order_relaxed);
+  const std::int64_t call = s.sealed_call.load(std::memory_order_relaxed);
+  s.lock.give();
+  return drained ? call : 0;
 }
 
 // ---- of a log that nobody uses ----

@@ -14,6 +14,7 @@
 #include "base/status.hpp"
 #include "layout/extent.hpp"
 #include "log/format.hpp"
+#include "segments/level1.hpp"
 #include "storage/open_mark.hpp"
 #include "storage/storage.hpp"
 
@@ -36,6 +37,8 @@ class NodeLog {
     bool fills_holes = false;   ///< what no rank puts may be read and written again
     std::int64_t mark = 0;      ///< of the open file: OpenMark
     std::int64_t capacity = 0;  ///< 0: half of what is free there
+    int ranks = 1;              ///< of the node
+    std::int64_t level1 = 0;    ///< bytes of a segment of TCIO's level 1; 0: none lies here
   };
   /// By one rank of the node. Its name ends with ".log".
   static Status create(const Wish& wish, std::string& name);
@@ -62,6 +65,9 @@ class NodeLog {
   /// The same for little, with what a signal handler may do. False: there is no room.
   bool append_in_signal(const Piece& piece) noexcept;
 
+  /// Memory for this rank's level 1, which outlives it; false: there is none.
+  bool level1(Level1Memory& memory);
+
   /// Puts what is in the log over bytes that were read from the file. `since`: mark(), before they were.
   struct Mark {
     std::int64_t slot, position;
@@ -75,8 +81,35 @@ class NodeLog {
   Status drain(Storage& file, std::int64_t most, bool& blocked);
   /// All that was appended before this.
   Status drain_all(Storage& file);
+
+  /// The same by several ranks together, which agree on each batch. One of them holds the right to drain
+  /// meanwhile: it finds the batches, of about `most` bytes, and says that they are in the file.
+  struct Range {
+    std::int64_t first, end, bytes;
+    bool blocked;  ///< the next append is not whole yet
+    bool empty() const { return first == end; }
+  };
+  void hold_drain();
+  void release_drain();
+  Range next_range(std::int64_t most);
+  void drained(const Range& range);
+  /// This one's part of `parts`: whole stripes, or parts of them.
+  Status write_range(const Range& range, int part, int parts, Storage& file);
+  /// Of a log that nobody uses: also what its ranks had in their level 1.
+  Status drain_left(Storage& file);
+  /// Bytes in the level 1 of whoever used it.
+  std::int64_t left_in_level1() const;
   bool empty() const { return page_->state.first.load() == page_->state.next.load(); }
   std::int64_t pending() const { return page_->state.pending.load(std::memory_order_relaxed); }
+
+  /// What collective calls up to `call` have put on this node has been appended: by one rank, after each.
+  void seal(std::int64_t call);
+  /// The last call sealed, once all before the seal is in the file and has not been told yet; 0: it is not
+  /// so.
+  std::int64_t drained_call();
+  void set_told(std::int64_t call) { page_->state.told_call.store(call); }
+  std::int64_t mark_at() const { return page_->state.mark_at.load(); }
+  void set_mark_at(std::int64_t offset) { page_->state.mark_at.store(offset); }
 
   /// From now on appends go to the file at once, in their order.
   void switch_off() { page_->state.off.store(1); }
@@ -132,6 +165,7 @@ class NodeLog {
   Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
   Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
   Status look_whole(const LogSlot& slot, bool& whole);
+  Level1Memory level1_of(int rank) const;
   static void repair_nothing() {}
 
   Descriptor file_;
@@ -141,6 +175,7 @@ class NodeLog {
   LogSlot* slots_ = nullptr;
   std::size_t mapped_ = 0;
   std::int64_t ring_ = 0;
+  bool has_level1_ = false;
   std::function<void()> when_needed_;
   // Small pieces on the way to one append.
   std::vector<LogExtent> extents_;

@@ -154,6 +154,47 @@ CASE(atomic_mode_in_the_middle) {
   }
 }
 
+// No flush comes between: what all wrote together one rank may read, or write over, by itself.
+CASE_OF_DATASETS(alone_after_together) {
+  const Id fapl = run.access();
+  const Id file = run.create(fapl);
+  const Id extent = space({84, 1200});
+  for (int k = 0; k < 2; ++k) {
+    hsize_t most[] = {H5S_UNLIMITED, 1200};
+    const hsize_t dims[] = {84, 1200};
+    const Id growing(H5Screate_simple(2, dims, most));
+    const Id dcpl = k == 0 ? creation() : chunked(12, 100);
+    const int fill = 5;
+    CHECK(H5Pset_fill_value(dcpl, H5T_NATIVE_INT, &fill) >= 0);
+    CHECK(H5Pset_fill_time(dcpl, H5D_FILL_TIME_ALLOC) >= 0);
+    const Id set = dataset(file, "set" + std::to_string(k), H5T_NATIVE_INT, k == 0 ? extent : growing, dcpl);
+    for (unsigned pass = 0; pass < 3; ++pass) {
+      const unsigned salt = 10 * pass + static_cast<unsigned>(k);
+      write_selected(set, columns_of(run, extent), collective(), salt);
+      check_selected(set, next_rows(run, extent), independent(), salt);
+      MPI_Barrier(run.comm);
+      write_selected(set, next_rows(run, extent), collective(), salt + 1);
+      write_selected(set, rows_of(run, extent, run.rank), independent(), salt + 2);
+      check_selected(set, rows_of(run, extent, run.rank), independent(), salt + 2);
+      CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+      MPI_Barrier(run.comm);
+      check_selected(set, next_rows(run, extent), independent(), salt + 2);
+      MPI_Barrier(run.comm);
+    }
+    if (k == 0) continue;
+    // Ranks read, fill and write what is cut, each some chunks.
+    write_selected(set, columns_of(run, extent), collective(), 77);
+    const hsize_t less[] = {49, 1200};
+    CHECK(H5Dset_extent(set, less) >= 0);
+    CHECK(H5Dset_extent(set, dims) >= 0);
+    Id rest(H5Scopy(extent));
+    const hsize_t start[] = {0, 0};
+    CHECK(H5Sselect_hyperslab(rest, H5S_SELECT_SET, start, nullptr, less, nullptr) >= 0);
+    check_selected(set, rest, collective(), 77);
+    MPI_Barrier(run.comm);
+  }
+}
+
 CASE(writes_by_the_handle) {
   // A program that writes by the MPI_File goes past what is kept, both before and after it.
   const Id fapl = run.access();

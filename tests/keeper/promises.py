@@ -95,7 +95,7 @@ def run(args, seed):
     library = args.library or dice.choice(["hdf5", "pnetcdf"] + (["tcio"] if args.mode != "stock" else []))
     how = args.how or dice.choice(HOW[library])
     who = args.who or dice.choice(WHO)
-    nodes = dice.choice([0, 0, 2]) if args.nodes is None and not args.log else args.nodes
+    nodes = dice.choice([0, 0, 2]) if args.nodes is None else args.nodes
     folder = tempfile.mkdtemp(prefix="promises-", dir=args.folder)
     # A collective call of several nodes waits for messages, and for a core where there are fewer than ranks.
     signals = getattr(signal, "SIG" + random.Random(f"signal {seed}").choice(args.signal))
@@ -106,7 +106,8 @@ def run(args, seed):
     if args.log:
         bytes_ = dice.choice(["1m", "64m"])
         hints = ["--hints", f"forebay_log={folder};forebay_log_bytes={bytes_};forebay_drain={args.log}"
-                 + (";forebay_keeper=none" if alone else "")]
+                 + (";forebay_keeper=none" if alone else "")
+                 + (f";forebay_ranks_per_node={nodes}" if nodes else "")]
     forebay = [] if args.mode == "stock" else [args.forebay, "run", "--mode", args.mode, *hints]
     launcher = [args.mpiexec, "-n", str(RANKS)]
     command = launcher + forebay + program if dice.random() < 0.5 else forebay + launcher + program

@@ -24,7 +24,7 @@ namespace test {
 using namespace forebay;
 
 struct LoggedFile {
-  explicit LoggedFile(std::int64_t capacity = 1 << 20, bool fills_holes = false) {
+  explicit LoggedFile(std::int64_t capacity = 1 << 20, bool fills_holes = false, std::int64_t level1 = 0) {
     std::string name = (std::filesystem::temp_directory_path() / "forebay-log-XXXXXX").string();
     folder = ::mkdtemp(name.data());
     path = folder + "/file.dat";
@@ -39,6 +39,8 @@ struct LoggedFile {
     wish.capacity = capacity;
     wish.fills_holes = fills_holes;
     wish.mark = OpenMark::any_number();
+    wish.ranks = 4;
+    wish.level1 = level1;
     const Status made = NodeLog::create(wish, log_name);
     EXPECT_TRUE(made.ok()) << made.message();
     EXPECT_TRUE(write_mark(path, {{"here", log_name, false}}).ok());

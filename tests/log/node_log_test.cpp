@@ -227,6 +227,34 @@ TEST(Recovery, brings_back_all_and_leaves_nothing) {
   EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
 }
 
+// What a rank had copied into its level 1 as it ended is newer than what it had appended.
+TEST(Recovery, of_level_1) {
+  constexpr std::int64_t unit = 64 << 10;
+  LoggedFile logged(1 << 20, false, unit);
+  {
+    const auto log = logged.rank(2);
+    const std::vector<std::byte> older(1'000, std::byte{3}), newer(10, std::byte{4});
+    const Piece piece{unit, older.data(), 1'000};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+    Level1Memory memory;
+    ASSERT_TRUE(log->level1(memory));
+    Level1 level1(unit);
+    level1.lie_in(memory);
+    level1.align(unit + 5);
+    for (int i = 0; i < 40; ++i) level1.copy(unit + 20 * i, newer.data(), 10);
+    EXPECT_EQ(log->left_in_level1(), 400);
+  }
+  Recovered recovered;
+  ASSERT_TRUE(recover(logged.log_name, false, recovered).ok());
+  EXPECT_EQ(recovered.appends, 2);
+  EXPECT_EQ(recovered.bytes, 1'400);
+  const auto file = logged.content(unit + 1'000);
+  for (std::int64_t i = 0; i < 800; ++i) {
+    EXPECT_EQ(file[static_cast<std::size_t>(unit + i)], i % 20 < 10 ? std::byte{4} : std::byte{3}) << i;
+  }
+  EXPECT_FALSE(std::filesystem::exists(logged.log_name));
+}
+
 // Each node removes its own; the mark goes with the last.
 TEST(Recovery, of_several_nodes) {
   LoggedFile logged;
@@ -285,9 +313,9 @@ TEST(Recovery, leaves_out_what_is_damaged) {
   const Descriptor raw(::open(logged.log_name.c_str(), O_RDWR | O_CLOEXEC));
   std::unique_ptr<NodeLog> log;
   ASSERT_TRUE(NodeLog::attach(logged.log_name, -1, log).ok());
-  const LogPlan plan{log->identity().slots, log->identity().capacity};
+  const LogPlan plan(log->identity());
   const std::byte wrong{77};
-  ASSERT_EQ(::pwrite(raw.number(), &wrong, 1, plan.ring() + 70'000 + 100), 1);
+  ASSERT_EQ(::pwrite(raw.number(), &wrong, 1, plan.ring + 70'000 + 100), 1);
   log.reset();
   Recovered recovered;
   const Status status = recover(logged.log_name, false, recovered);
@@ -343,8 +371,7 @@ TEST(Recovery, of_a_log_that_has_been_cut_off) {
   {
     std::unique_ptr<NodeLog> log;
     ASSERT_TRUE(NodeLog::attach(logged.log_name, -1, log).ok());
-    const LogPlan plan{log->identity().slots, log->identity().capacity};
-    ASSERT_EQ(::truncate(logged.log_name.c_str(), plan.ring() + 200'000), 0);
+    ASSERT_EQ(::truncate(logged.log_name.c_str(), LogPlan(log->identity()).ring + 200'000), 0);
   }
   Recovered recovered;
   const Status status = recover(logged.log_name, false, recovered);
