@@ -110,12 +110,11 @@ void remove_mark(const std::string& path) {
 
 namespace {
 
-// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then. What a
-// full disk left of another one's line ends before this. False: it cannot be said.
+// Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then.
+// What a full disk left of another one's line ends before this. False: it cannot be said.
 bool note_done(const std::string& path, const std::string& name) {
   const std::string mark = mark_of(path), line = kDone + name, text = "\n" + line + "\n";
-  const Descriptor file(
-      uninterrupted([&] { return ::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
+  const Descriptor file(uninterrupted([&] { return ::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
   if (file.number() < 0) return errno == ENOENT;
   if (!write_whole(file.number(), text.data(), text.size())) return false;
   std::vector<MarkedLog> logs;
@@ -134,9 +133,8 @@ bool note_done(const std::string& path, const std::string& name) {
 bool remove_log(const NodeLog& log) {
   const LogIdentity& identity = log.identity();
   // A log that a mark lists and that is not there would be looked for: an empty one does no harm.
-  const bool told = identity.nodes == 1
-                        ? ::unlink(mark_of(identity.path).c_str()) == 0 || errno == ENOENT
-                        : note_done(identity.path, log.name());
+  const bool told = identity.nodes == 1 ? ::unlink(mark_of(identity.path).c_str()) == 0 || errno == ENOENT
+                                        : note_done(identity.path, log.name());
   if (told) ::unlink(log.name().c_str());
   return told;
 }
@@ -199,7 +197,8 @@ Status recover(const std::string& name, bool dry, Recovered& out) {
   constexpr long look = 20'000'000;  // nanoseconds
   constexpr int looks = 50;
   std::unique_ptr<NodeLog> log;
-  for (int i = 0; i < looks && !dry && NodeLog::attach(name, -1, log).ok() && log->is_used(); ++i) sleep_for(look);
+  for (int i = 0; i < looks && !dry && NodeLog::attach(name, -1, log).ok() && log->is_used(); ++i)
+    sleep_for(look);
   log.reset();
   Status listed, status = bring_in(name, dry, out, listed);
   return status.ok() ? listed : status;

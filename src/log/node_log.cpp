@@ -456,7 +456,9 @@ Status NodeLog::write_past(std::span<const Piece> pieces, Storage& below) {
 }
 
 Status NodeLog::make_durable() {
-  return uninterrupted([&] { return ::fsync(descriptor()); }) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
+  return uninterrupted([&] { return ::fsync(descriptor()); }) == 0
+             ? Status{}
+             : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
 }
 
 // ---- reading ----

@@ -117,7 +117,8 @@ class NodeLog {
   Status make_durable();
 
   /// Of a log that nobody uses: appends whose bytes are not what was appended, of a process or a machine that
-  /// ended in the middle, are left out. How many. Where the log cannot be read, nothing is left out from there on.
+  /// ended in the middle, are left out. How many. Where the log cannot be read, nothing is left out from
+  /// there on.
   Status drop_torn(std::int64_t& dropped);
   /// Of a log that nobody uses, after a crash of the machine: what the page says that may be wrong.
   void set_right_after_crash();

@@ -141,8 +141,8 @@ void limit_files(rlim_t bytes) {
   CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
-// The same where it cannot be written as the place becomes free. All of it goes to the file once it can, but for
-// what is older than what other nodes put meanwhile.
+// The same where it cannot be written as the place becomes free. All of it goes to the file once it can, but
+// for what is older than what other nodes put meanwhile.
 void freed_space_that_cannot_be_written(const std::string& hints) {
   auto file = open_between_nodes("forebay_stripe_bytes=4k;" + hints);
   const int last = file->ranks() - 1;

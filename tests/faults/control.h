@@ -22,7 +22,8 @@ enum fault_calls {  // bits
 
 enum fault_kind { kFaultError = 1, kFaultShort = 2, kFaultSlow = 3 };
 
-// An owner: whoever makes that call first. The keeper process: FAULTS_KEEPER says to a process that it is one.
+// An owner: whoever makes that call first. The keeper process: FAULTS_KEEPER says to a process that it is
+// one.
 enum fault_rank { kFaultEveryRank = -1, kFaultOwner = -2, kFaultKeeper = -3 };
 
 struct fault_control {

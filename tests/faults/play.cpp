@@ -388,8 +388,6 @@ bool Player::crash() {
   if (hints_say("forebay_close=background") &&
       !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_); }))
     return false;
-  // What a rank of TCIO puts lies in its own memory until the next flush.
-  if (library_->writes_alone()) model_.doubt(1);
   return must("the crash", [&] { return rank_ != 0 || log_.put_back(path_); });
 }
 
@@ -424,7 +422,8 @@ void Player::write_many(Way way) {
   const Part last = part(kMany - 1);
   if (!outcome.all()) {
     const bool here = collective || outcome.well[static_cast<std::size_t>(rank_)] == 0;
-    if (!must("drain again", [&] { return !here || library_->write(way, mine(last, way != Way::alone, rank_)); }))
+    if (!must("drain again",
+              [&] { return !here || library_->write(way, mine(last, way != Way::alone, rank_)); }))
       return;
   }
   for (int r = 0; r < ranks_; ++r) model_.put(mine(last, way != Way::alone, r), r, true);

@@ -60,7 +60,9 @@ class Player {
 
   Faults& faults_;
   bool has_log() const { return !reference_ && cell_->hints.find("forebay_log=") != std::string::npos; }
-  bool hints_say(const char* hint) const { return !reference_ && cell_->hints.find(hint) != std::string::npos; }
+  bool hints_say(const char* hint) const {
+    return !reference_ && cell_->hints.find(hint) != std::string::npos;
+  }
 
   std::string folder_;
   LogFolder log_;

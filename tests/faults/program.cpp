@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   int provided = 0, rank = 0;
   // A keeper process of this job's own, which meets faults, too.
   for (const char* name : {"FOREBAY_KEEPER", "FOREBAY_KEEPER_PROGRAM"}) {
-    if (const char* const value = std::getenv((std::string("FAULTS_") + name).c_str())) ::setenv(name, value, 1);
+    if (const char* const value = std::getenv((std::string("FAULTS_") + name).c_str()))
+      ::setenv(name, value, 1);
   }
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -158,8 +158,9 @@ TEST(NodeLog, waits_for_the_living_only) {
   }
   const Descriptor raw(::open(logged.log_name.c_str(), O_RDWR | O_CLOEXEC));
   const SlotState begun = SlotState::reserved;
-  ASSERT_EQ(::pwrite(raw.number(), &begun, sizeof begun, kLogPage + static_cast<off_t>(offsetof(LogSlot, state))),
-            static_cast<ssize_t>(sizeof begun));
+  ASSERT_EQ(
+      ::pwrite(raw.number(), &begun, sizeof begun, kLogPage + static_cast<off_t>(offsetof(LogSlot, state))),
+      static_cast<ssize_t>(sizeof begun));
   bool blocked = false;
   ASSERT_TRUE(living->drain(*logged.below, 1 << 20, blocked).ok());
   EXPECT_TRUE(blocked);
