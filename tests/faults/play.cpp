@@ -147,7 +147,7 @@ void Player::judge(const Outcome& outcome, const std::string& name, bool collect
   if (rank_ != 0 || cell_->place == "memory" || cell_->place == "mark") return;
   // Here PnetCDF itself writes and reads, and has codes only; HDF5 takes a failed read for no file of its
   // own.
-  const bool own = cell_->op == "create" || cell_->op == "open" || cell_->op == "enddef" ||
+  const bool own = cell_->op == "create" || cell_->op == "open" || cell_->op == "resume" || cell_->op == "enddef" ||
                    (cell_->op == "put_alone" && cell_->library == "pnetcdf");
   const auto says = [&](const std::string& what) { return outcome.said.find(what) != std::string::npos; };
   if (cell_->place == "log" && !says(log_.name() + "/forebay-")) wrong(name + ": no message names the log");
