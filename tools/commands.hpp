@@ -38,7 +38,7 @@ int make_dropin(const DropinOptions& options);
 
 struct DoctorOptions {
   bool json = false;
-  std::string folder;  ///< where the test files are written; "" chooses
+  std::string folder;  ///< where the test files are written; "" chooses; or a file, which is looked at
 };
 
 int doctor(const DoctorOptions& options);

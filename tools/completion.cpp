@@ -57,9 +57,10 @@ std::vector<std::string> hints() {
 /// By the word that stands for it in the help.
 void take_type(const std::string& type, Value& value, std::vector<std::string>& words) {
   const auto has = [&](std::string_view part) { return type.find(part) != type.npos; };
-  if (has("FOLDER"))
+  if (has("FOLDER") && !has("FILE"))
     value = Value::folder;
-  else if (has("FILE") || has("PATH") || has("GLOB") || has("OUT") || has("CONFIG") || has("A B"))
+  else if (has("FILE") || has("WHAT") || has("PATH") || has("GLOB") || has("OUT") || has("CONFIG") ||
+           has("A B"))
     value = Value::file;
   else if (has("MODE"))
     value = Value::words, words = words_of_hint("forebay_mode");

@@ -19,6 +19,8 @@
 
 #include "base/hints.hpp"
 #include "commands.hpp"
+#include "doctor_file.hpp"
+#include "doctor_folder.hpp"
 #include "doctor_node.hpp"
 #include "doctor_probe.hpp"
 #include "elf_file.hpp"
@@ -239,24 +241,7 @@ void print_text(const Json& d) {
   }
   const Json& folder = d["folder"];
   fmt::print("{}\n", text(folder["folder"]));
-  line("file system",
-       fmt::format("{} ({})", text(folder["file_system"]), text(folder["file_system_source"])));
-  line("coherent",
-       fmt::format("{} ({})",
-                   folder["coherent"].get<bool>()
-                       ? "yes: what one node has written any other reads"
-                       : "not known to be: nothing that another node may write is read and completed",
-                   text(folder["coherent_source"])));
-  line("locks", text(folder["locks"]));
-  if (!text(folder["storage"]).empty()) {
-    line("storage", fmt::format("{} ({})", text(folder["storage"]), text(folder["storage_source"])));
-    const auto targets = folder["storage_targets"].get<std::int64_t>();
-    line("stripe",
-         fmt::format("{}{} ({})", human_bytes(folder["stripe_bytes"].get<std::int64_t>()),
-                     targets > 0 ? " on " + counted(targets, "storage target", "storage targets") : "",
-                     text(folder["stripe_source"])));
-  }
-  if (!text(folder["advice"]).empty()) line("what to know", text(folder["advice"]));
+  print_file_system(folder);
   fmt::print("{}\n", text(d["verdict"]));
 }
 
@@ -265,6 +250,9 @@ void print_text(const Json& d) {
 int doctor(const DoctorOptions& options) {
   // Started by mpiexec, one of the ranks is enough.
   if (!is_first_rank()) return 0;
+  std::error_code error;
+  if (!options.folder.empty() && !fs::is_directory(options.folder, error))
+    return examine_file(options.folder, options.json);
   const Installation installation = find_installation();
   if (!installation.distrust.empty()) {
     complain(installation.distrust);

@@ -9,6 +9,9 @@
 #include "base/config_file.hpp"
 #include "base/hints.hpp"
 #include "base/settings.hpp"
+#include "human.hpp"
+#include "layout/file_domains.hpp"
+#include "message.hpp"
 #include "storage/file_system.hpp"
 #include "storage/lustre.hpp"
 
@@ -75,15 +78,9 @@ std::string advice_on(const FileSystem& system, const std::string& folder) {
   return "";
 }
 
-}  // namespace
-
-nlohmann::ordered_json examine_folder(const std::string& folder, const Written& written) {
-  Settings settings;
-  for (const char* name : {"/hdf5.h5", "/pnetcdf.nc"}) (void)apply_config(folder + name, settings);
-  (void)apply_environment(settings);
-  const FileSystem system = file_system_at(folder);
-  nlohmann::ordered_json result{{"folder", folder},
-                                {"file_system", system.name},
+nlohmann::ordered_json describe(const FileSystem& system, const std::string& folder, const Written& written,
+                                const Settings& settings) {
+  nlohmann::ordered_json result{{"file_system", system.name},
                                 {"file_system_source", how_known(system)},
                                 {"coherent", system.coherent},
                                 {"coherent_source", "the list of file systems in Forebay"},
@@ -97,6 +94,66 @@ nlohmann::ordered_json examine_folder(const std::string& folder, const Written& 
   result["storage_source"] = storage_source(settings, system, written.storage);
   result["stripe_source"] = stripe_source(written.stripe_source);
   return result;
+}
+
+void line(const std::string& label, const std::string& text) {
+  fmt::print("  {:<14}{}\n", label, printable(text));
+}
+
+}  // namespace
+
+nlohmann::ordered_json examine_folder(const std::string& folder, const Written& written) {
+  Settings settings;
+  for (const char* name : {"/hdf5.h5", "/pnetcdf.nc"}) (void)apply_config(folder + name, settings);
+  (void)apply_environment(settings);
+  nlohmann::ordered_json result{{"folder", folder}};
+  result.update(describe(file_system_at(folder), folder, written, settings));
+  return result;
+}
+
+// As StoredFile::settle and FileContext::choose_striping choose; MPI-IO is not asked.
+nlohmann::ordered_json examine_file_system(const std::string& file, int descriptor, std::int64_t bytes) {
+  Settings settings;
+  (void)apply_config(file, settings);
+  (void)apply_environment(settings);
+  const FileSystem system = file_system_of(descriptor);
+  const bool posix = settings.storage == StorageKind::posix       ? system.coherent
+                     : settings.storage == StorageKind::automatic ? system.local
+                                                                  : false;
+  Written would{posix ? "posix" : "mpiio", kDefaultStripe, "default", 0};
+  const Striping laid_out = system.unit == Unit::layout ? lustre_stripes(descriptor, bytes) : Striping{0, 0};
+  const std::int64_t preferred = preferred_unit(descriptor);
+  if (settings.stripe_bytes > 0)
+    would = {would.storage, settings.stripe_bytes, "hint",
+             settings.stripe_bytes == laid_out.unit ? laid_out.factor : 0};
+  else if (laid_out.unit > 0)
+    would = {would.storage, laid_out.unit, "lustre.lov", laid_out.factor};
+  else if (settings.striping_unit > 0)
+    would = {would.storage, settings.striping_unit, "hint", 0};
+  else if (preferred > 0)
+    would = {would.storage, preferred, "st_blksize", 0};
+  return describe(system, folder_of(file), would, settings);
+}
+
+void print_file_system(const nlohmann::ordered_json& found) {
+  const auto text = [&](const char* key) { return found[key].get<std::string>(); };
+  line("file system", fmt::format("{} ({})", text("file_system"), text("file_system_source")));
+  line("coherent",
+       fmt::format("{} ({})",
+                   found["coherent"].get<bool>()
+                       ? "yes: what one node has written any other reads"
+                       : "not known to be: nothing that another node may write is read and completed",
+                   text("coherent_source")));
+  line("locks", text("locks"));
+  if (!text("storage").empty()) {
+    line("storage", fmt::format("{} ({})", text("storage"), text("storage_source")));
+    const auto targets = found["storage_targets"].get<std::int64_t>();
+    line("stripe",
+         fmt::format("{}{} ({})", human_bytes(found["stripe_bytes"].get<std::int64_t>()),
+                     targets > 0 ? " on " + counted(targets, "storage target", "storage targets") : "",
+                     text("stripe_source")));
+  }
+  if (!text("advice").empty()) line("what to know", text("advice"));
 }
 
 }  // namespace forebay::tools

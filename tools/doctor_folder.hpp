@@ -17,4 +17,11 @@ struct Written {
 
 nlohmann::ordered_json examine_folder(const std::string& folder, const Written& written);
 
+/// The same of a file, without writing: what Forebay would do there by the hints that it gets. `bytes`: its
+/// size.
+nlohmann::ordered_json examine_file_system(const std::string& file, int descriptor, std::int64_t bytes);
+
+/// Of either.
+void print_file_system(const nlohmann::ordered_json& found);
+
 }  // namespace forebay::tools

@@ -81,15 +81,23 @@ int parse_and_run(int argc, char** argv) {
   run_command->footer(run_footer);
 
   DoctorOptions doctor_options;
-  CLI::App* doctor_command =
-      app.add_subcommand("doctor", "find out, by writing files, whether Forebay works here");
+  CLI::App* doctor_command = app.add_subcommand(
+      "doctor", "find out, by writing files, whether Forebay works here; or look at a file");
   doctor_command->add_flag("--json", doctor_options.json, "print JSON");
   doctor_command
       ->add_option("--dir", doctor_options.folder,
                    "write the test files there (default: the temporary folder)")
       ->type_name("FOLDER");
-  doctor_command->add_option("FOLDER", doctor_options.folder, "the same as --dir FOLDER")->type_name("");
-  doctor_command->footer("Exit status: 0 where every driver that is installed would be active, else 1.");
+  doctor_command
+      ->add_option(
+          "FOLDER|FILE", doctor_options.folder,
+          "a folder is the same as --dir; of a file it is told where it lies, whether a log has some of "
+          "it (forebay_log), and whether its header fits; nothing is written")
+      ->type_name("");
+  doctor_command->footer(
+      "Exit status: 0 where every driver that is installed would be active, else 1. Of a file: 0 where "
+      "nothing "
+      "is missing, 1 where something is, or the file cannot be read.");
 
   DropinOptions dropin_options;
   CLI::App* dropin_command =
@@ -253,7 +261,9 @@ int parse_and_run(int argc, char** argv) {
   recover_command->footer(
       "Logs that a program still uses, and those of a file that has been replaced, are left as they are. "
       "Writes that the end of a program cut off are left out, and told.\n"
-      "Exit status: 0; 1 where a log could not be brought into its file.");
+      "Exit status: 0; 1 where a log that is here could not be brought into its file. What other hosts have "
+      "is "
+      "told.");
 
   WaitOptions wait_options;
   CLI::App* wait_command = app.add_subcommand(

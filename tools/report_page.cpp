@@ -1,6 +1,7 @@
 // forebay report --html: what the report holds, as the values of the page's template. All sums and sentences
 // are made here; the page draws.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include "human.hpp"
 #include "page_parts.hpp"
 #include "report_formats.hpp"
+#include "report_log.hpp"
 #include "report_stages.hpp"
 #include "template.hpp"
 
@@ -340,6 +342,8 @@ json file_rows(const json& file) {
   if (number(file, "/kept_over_calls/requests") > 0)
     add("kept over calls", fmt::format("{} requests, at most {} a rank", counts("/kept_over_calls/requests"),
                                        sizes("/kept_over_calls/peak_bytes")));
+  if (const std::vector<std::string> words = log_in_words(file); !words.empty())
+    add("log", fmt::format("{}", fmt::join(words, "; ")));
   add("runs of a node", fmt::format("{} in {} rounds, {} on average", counts("/after_node_coalescing/runs"),
                                     counts("/after_node_coalescing/rounds"),
                                     sizes("/after_node_coalescing/average_run_bytes")));

@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "human.hpp"
 #include "report_formats.hpp"
+#include "report_log.hpp"
 #include "report_stages.hpp"
 
 namespace forebay::tools {
@@ -205,6 +206,10 @@ void print_file(const json& file) {
                      human_bytes(number(kept.at("peak_bytes"))),
                      counted(number(kept.at("conflicts")), "flush", "flushes")));
   }
+  for (const char* label = "log"; const std::string& words : log_in_words(file)) {
+    line(label, words);
+    label = "  ";
+  }
   if (number(coalesced.at("runs")) > 0) {
     line("coalesced",
          fmt::format("{} of {} in {}, on average {}{}", counted(number(coalesced.at("runs")), "run", "runs"),
@@ -220,8 +225,10 @@ void print_file(const json& file) {
                          human_bytes(number(between.at("bytes"))),
                          human_bytes(between.value("header_bytes", std::int64_t{0})),
                          human_count(number(between.at("one_sided_puts"))), link_rate(file)));
+  // What is drained later is not counted.
   line("file writes",
-       fmt::format("{} of {}, on average {}; {} aligned, {} not",
+       fmt::format("{}{} of {}, on average {}; {} aligned, {} not",
+                   had_log(file) ? "to the log or the file: " : "",
                    counted(number(writes.at("count")), "write", "writes"),
                    human_bytes(number(writes.at("bytes"))), human_bytes(number(writes.at("average_bytes"))),
                    human_count(number(writes.at("aligned"))), human_count(number(writes.at("unaligned")))));

@@ -2,6 +2,7 @@
 // before they are complete.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -10,8 +11,19 @@
 
 namespace forebay {
 
-/// This process waits for it in MPI_Finalize, or as it exits. `file`: its own descriptor, for what the keeper
-/// process cannot do. Throws std::bad_alloc.
-void wait_at_the_end(std::unique_ptr<NodeLog> log, Descriptor file, std::string path);
+struct ClosedFile {
+  std::unique_ptr<NodeLog> log;
+  Descriptor file;  ///< this process's own, for what the keeper process cannot do
+  std::string path;
+  std::chrono::steady_clock::time_point at;  ///< when its ranks had nothing more to do with it
+  /// Where how long it took is added; a document or a file without a name: nowhere.
+  struct Report {
+    std::string document, file, driver;
+  } report;
+  bool tells = false;  ///< that on stderr
+};
+
+/// From now on this process waits for it in MPI_Finalize, or as it exits. Throws std::bad_alloc.
+void wait_at_the_end(ClosedFile closed);
 
 }  // namespace forebay

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/host_name.hpp"
+#include "base/speaker.hpp"
 #include "base/waiting.hpp"
 #include "engine/closed_in_background.hpp"
 #include "engine/collective.hpp"
@@ -204,6 +205,7 @@ std::shared_ptr<SegmentMemory> KeepInLog::close() {
   const bool first = file_.nodes->topology().local_rank == 0;
   file_.storage = &below_;
   unwatch(*this);
+  count(first);
   // Where nothing is left anywhere, not each node writes so into the mark.
   bool all_empty = false;
   if (several_ && !closes_in_background()) {
@@ -227,15 +229,38 @@ std::shared_ptr<SegmentMemory> KeepInLog::close() {
   return nullptr;
 }
 
+void KeepInLog::count(bool first) {
+  const NodeLog::Figures& figures = log_->figures();
+  Counters& c = file_.counters;
+  c.log_appends = figures.appends;
+  c.log_bytes = figures.bytes;
+  c.log_drained_bytes = figures.drained_bytes;
+  c.log_full_waits = figures.full_waits;
+  c.log_full_wait_microseconds = figures.full_wait_microseconds;
+  c.log_past_bytes += figures.past_bytes;
+  if (first) c.log_left_bytes = log_->pending();
+}
+
 void KeepInLog::leave_to_keeper() {
+  ClosedFile closed;
+  closed.at = std::chrono::steady_clock::now();
+  closed.file = Descriptor(::fcntl(file_.file.descriptor(), F_DUPFD_CLOEXEC, 0));
+  bool waits = false;
+  try {
+    // The storage over this one goes later. And before the keeper process hears of it, which may be done at
+    // once.
+    waits = closed.file.number() >= 0 && NodeLog::attach(log_->name(), -1, closed.log).ok();
+    closed.path = file_.options.path;
+    closed.report = {file_.settings.stats, file_.reported_path, file_.options.driver};
+    closed.tells = file_.comm->rank() == 0 && verbose();
+  } catch (const std::bad_alloc&) {  // the keeper process needs nobody
+    waits = false;
+  }
   log_served_no_more(served_, true);
   log_->leave();
-  const int file = ::fcntl(file_.file.descriptor(), F_DUPFD_CLOEXEC, 0);
   try {
-    std::unique_ptr<NodeLog> again;  // the storage over this one goes later
-    if (file >= 0 && NodeLog::attach(log_->name(), -1, again).ok())
-      wait_at_the_end(std::move(again), Descriptor(file), file_.options.path);
-  } catch (const std::bad_alloc&) {  // the keeper process needs nobody
+    if (waits) wait_at_the_end(std::move(closed));
+  } catch (const std::bad_alloc&) {
   }
 }
 
@@ -253,7 +278,9 @@ Status KeepInLog::write_all(std::vector<Put>& puts, Status mine, std::span<std::
     // HDF5 reads back what ranks wrote together, each rank by itself, where a dataset shrinks or is copied.
     if (through) {
       f.storage = &below_;
+      const std::int64_t before = f.counters.written_bytes;
       Status status = write_together(puts, std::move(mine), {});
+      f.counters.log_past_bytes += f.counters.written_bytes - before;
       f.storage = logged_.get();
       return status;
     }
@@ -309,7 +336,7 @@ Status KeepInLog::put_older_first(std::span<const Put> puts, Status& mine, std::
   const bool goes_loose =
       agreed[some_long] || !f.windowed || (f.may_have_own_parts(hull) && f.own_parts.worth_it());
   if (meet(hull, own) || meet(hull, loose_) || (goes_loose && meet(hull, by_owners_))) {
-    ++f.counters.pool_conflicts;
+    ++f.counters.log_conflicts;
     if (Status older = flush(); !older.ok()) return older;
   }
   Extent& grown = goes_loose ? loose_ : by_owners_;
@@ -371,9 +398,11 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
     const StageTimer timer(f.counters, Stage::write);
     if (Status older = log_->drain_all(below_); !older.ok()) return older;
     Status status;
+    const std::int64_t before = f.counters.written_bytes;
     for (const Put& put : puts) {
       if (status.ok()) status = f.bypass.write(put, f.layout.stripe_bytes(), below_, f.counters);
     }
+    f.counters.log_past_bytes += f.counters.written_bytes - before;
     return status;
   }
   for (const Put& put : puts) own_ = both(own_, put.cursor->hull());
@@ -404,7 +433,9 @@ Status KeepInLog::write_at(const Piece& piece) {
   if (several_ && file_.options.keeping != Keeping::by_rank) {
     Status older = wait_for_others({piece.offset, piece.offset + piece.length});
     if (older.ok()) older = log_->drain_all(below_);
-    return older.ok() ? below_.write({&piece, 1}) : older;
+    if (!older.ok()) return older;
+    file_.counters.log_past_bytes += piece.length;
+    return below_.write({&piece, 1});
   }
   Status status = logged_->write({&piece, 1});
   if (status.ok() && file_.options.keeping == Keeping::by_rank && !holds_) status = log_->drain_all(below_);

@@ -61,6 +61,7 @@ class KeepInLog final : public Keeper, public Holder {
   Status seen(Status status);
   void tell_keeper();
   bool closes_in_background() const;
+  void count(bool first);
   void leave_to_keeper();
 
   std::unique_ptr<NodeLog> log_;

@@ -2,6 +2,7 @@
 // put there is written as a flush of the file would write it.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -149,7 +150,10 @@ void NodeLog::drained(const Range& range) {
                std::memory_order_release);
   s.first.store(range.end, std::memory_order_release);
   s.lock.give();
+  s.drained_at.store(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(),
+                     std::memory_order_relaxed);
   s.pending.fetch_sub(range.bytes, std::memory_order_relaxed);
+  figures_.drained_bytes += range.bytes;
   s.drained.fetch_add(1, std::memory_order_seq_cst);
   if (s.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(s.drained);
 }

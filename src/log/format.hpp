@@ -50,10 +50,11 @@ struct LogState {
   std::atomic<std::uint32_t> sleepers;
   std::atomic<std::int64_t> sealed_slot;  ///< before it are the appends of collective calls up to the next
   std::atomic<std::int64_t> sealed_call;
-  std::atomic<std::int64_t> told_call;  ///< up to which the mark says that they are in the file
-  std::atomic<std::int64_t> mark_at;    ///< where it says so; 0: it does not
-  std::atomic<std::uint32_t> off;       ///< nothing is appended any more
-  std::atomic<std::uint32_t> closing;   ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::int64_t> told_call;   ///< up to which the mark says that they are in the file
+  std::atomic<std::int64_t> mark_at;     ///< where it says so; 0: it does not
+  std::atomic<std::uint32_t> off;        ///< nothing is appended any more
+  std::atomic<std::uint32_t> closing;    ///< its ranks have closed the file, and wait for nothing
+  std::atomic<std::int64_t> drained_at;  ///< nanoseconds of the steady clock, for people
 };
 
 enum class SlotState : std::uint32_t { free, reserved, whole, nothing };

@@ -14,6 +14,7 @@
 #include "base/descriptor.hpp"
 #include "base/uninterrupted.hpp"
 #include "base/waiting.hpp"
+#include "storage/descriptors.hpp"
 #include "storage/storage.hpp"
 
 namespace forebay {
@@ -25,6 +26,22 @@ constexpr const char* kFirstLine =
 constexpr const char* kLog = "log ";
 constexpr std::size_t kDigits = 20;
 constexpr const char* kDone = "done ";  // then the name
+
+// Marks lie beside the file, not beside links to it, and know no prefix of MPI-IO's.
+std::string marked_name(const std::string& name) {
+  const auto real = [](const char* path) {
+    const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path, nullptr), &std::free);
+    return found ? std::string(found.get()) : std::string();
+  };
+  std::string path = real(name.c_str());
+  if (path.empty() && may_have_prefix(name)) path = real(name.c_str() + name.find(':') + 1);
+  return path.empty() ? name : path;
+}
+
+// What ends it where nothing is to be recovered any more.
+std::string removal(const std::string& path, const std::string& log) {
+  return "rm " + log + " " + mark_of(path);
+}
 
 std::string digits_of(std::int64_t number) {
   const std::string digits = std::to_string(number);
@@ -142,7 +159,7 @@ bool remove_log(const NodeLog& log) {
 namespace {
 
 // `listed`: the mark cannot be changed, so that it still lists the log, and that stays.
-Status bring_in(const std::string& name, bool dry, Recovered& out, Status& listed) {
+Status bring_in(const std::string& name, bool dry, Recovered& out, const Tell& tell, Status& listed) {
   std::unique_ptr<NodeLog> log;
   if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
   if (log->is_used()) return in_use(name);
@@ -152,14 +169,27 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
   const std::string path = log->identity().path;
   const Descriptor file(
       uninterrupted([&] { return ::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC); }));
-  if (file.number() < 0)
-    return from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+  if (file.number() < 0) {
+    const Status failed = from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
+    return {failed.code(), failed.message() +
+                               ". If the file has been moved, move it back to that name, and type the same "
+                               "again. If it is gone for good: " +
+                               removal(path, name)};
+  }
   FileId id;
   if (!id_of(file.number(), id) || id.inode != log->identity().inode)
-    return {Code::unsupported, "the log " + name + " is of another file that was called " + path +
-                                   ": that one has been replaced. Remove the log, or move the file back"};
+    return {Code::unsupported,
+            "the log " + name + " is of another file that was called " + path +
+                ": that one has been replaced, or was copied. Move the file itself back to "
+                "that name, and type the same again. If it is gone for good: " +
+                removal(path, name)};
+  const std::int64_t all = 2 * log->content().bytes;
+  const auto checked = [&](std::int64_t done) {
+    if (tell) tell(done, all);
+  };
   if (dry) {
-    for (const NodeLog::Entry& entry : log->entries()) {
+    out.entries = log->entries(checked);
+    for (const NodeLog::Entry& entry : out.entries) {
       ++(entry.whole ? out.appends : out.torn);
       out.bytes += entry.whole ? entry.bytes : 0;
     }
@@ -168,12 +198,11 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
   }
   if (!helps) {
     log->set_right_after_crash();
-    if (Status status = log->drop_torn(out.torn); !status.ok()) return status;
+    if (Status status = log->drop_torn(out.torn, checked); !status.ok()) return status;
   }
-  for (const NodeLog::Entry& entry : log->entries()) {
-    ++out.appends;
-    out.bytes += entry.bytes;
-  }
+  const NodeLog::Content content = log->content();
+  out.appends = content.writes;
+  out.bytes = content.bytes;
   const auto storage = make_posix_storage(file.number(), path);
   out.helped = helps;
   if (!helps) {
@@ -181,8 +210,17 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
     out.appends += left > 0 ? 1 : 0;
     out.bytes += left;
   }
-  if (Status status = helps ? log->drain_all(*storage) : log->drain_left(*storage); !status.ok())
-    return status;
+  constexpr std::int64_t batch = 64 << 20;
+  while (!log->empty()) {
+    bool blocked = false;
+    if (Status status = log->drain(*storage, batch, blocked); !status.ok()) return status;
+    if (tell) tell(2 * out.bytes - log->content().bytes, 2 * out.bytes);
+    if (blocked) sleep_for(1'000'000);
+  }
+  // Level 1 comes after all appends.
+  if (!helps) {
+    if (Status status = log->drain_left(*storage); !status.ok()) return status;
+  }
   if (uninterrupted([&] { return ::fsync(file.number()); }) != 0)
     return from_errno(errno, "cannot sync " + path);
   if (!remove_log(*log))
@@ -193,18 +231,19 @@ Status bring_in(const std::string& name, bool dry, Recovered& out, Status& liste
 }  // namespace
 
 // A process that is being killed has its locks a moment longer than its name.
-Status recover(const std::string& name, bool dry, Recovered& out) {
+Status recover(const std::string& name, bool dry, Recovered& out, const Tell& tell) {
   constexpr long look = 20'000'000;  // nanoseconds
   constexpr int looks = 50;
   std::unique_ptr<NodeLog> log;
   for (int i = 0; i < looks && !dry && NodeLog::attach(name, -1, log).ok() && log->is_used(); ++i)
     sleep_for(look);
   log.reset();
-  Status listed, status = bring_in(name, dry, out, listed);
+  Status listed, status = bring_in(name, dry, out, tell, listed);
   return status.ok() ? listed : status;
 }
 
-Status settle_leftover(const std::string& path, bool* elsewhere) {
+Status settle_leftover(const std::string& given, bool* elsewhere) {
+  const std::string path = marked_name(given);
   std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
   const MarkedLog* missing = nullptr;
@@ -225,7 +264,7 @@ Status settle_leftover(const std::string& path, bool* elsewhere) {
     log.reset();
     Recovered recovered;
     Status listed;
-    if (Status status = bring_in(name, false, recovered, listed); !status.ok())
+    if (Status status = bring_in(name, false, recovered, nullptr, listed); !status.ok())
       return {status.code(), path + " is not complete: " + status.message()};
     if (!listed.ok()) empty.push_back(name);
     if (recovered.helped) continue;

@@ -2,6 +2,8 @@
 // long as the log does.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,11 +40,14 @@ bool remove_log(const NodeLog& log);
 /// What brought a log into its file.
 struct Recovered {
   std::int64_t appends = 0, bytes = 0, torn = 0;
-  bool helped = false;  ///< a process of the program was at it, which has closed the file
+  bool helped = false;                  ///< a process of the program was at it, which has closed the file
+  std::vector<NodeLog::Entry> entries;  ///< `dry`: all of them
 };
 /// Brings a log that no process uses into its file, which must be the one that the log is of, and removes it.
-/// `dry`: changes nothing, and only tells.
-Status recover(const std::string& log, bool dry, Recovered& out);
+/// `dry`: changes nothing, and only tells. `tell`: called now and then with bytes done and bytes in all, each
+/// byte counted as it is checked and as it is written.
+using Tell = std::function<void(std::int64_t done, std::int64_t all)>;
+Status recover(const std::string& log, bool dry, Recovered& out, const Tell& tell = nullptr);
 
 /// Before this process opens a file that a mark may lie beside: brings what is left of it into the file, or
 /// says what to do. `elsewhere`: what is left lies in logs of other nodes; where that is null, it fails then.

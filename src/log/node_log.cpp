@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/host_name.hpp"
 #include "base/uninterrupted.hpp"
 #include "base/waiting.hpp"
@@ -399,8 +401,16 @@ Status NodeLog::put(std::span<const LogExtent> extents, std::span<const Piece> p
   std::int64_t bytes = 0;
   for (const LogExtent& extent : extents) bytes += extent.length;
   std::int64_t number = 0;
-  while (!reserve(data_of(extents, bytes), number)) {
-    if (Status status = make_room(below); !status.ok()) return status;
+  if (!reserve(data_of(extents, bytes), number)) {
+    ++figures_.full_waits;
+    const auto begun = now();
+    Status status;
+    do {
+      status = make_room(below);
+    } while (status.ok() && !reserve(data_of(extents, bytes), number));
+    figures_.full_wait_microseconds +=
+        std::chrono::duration_cast<std::chrono::microseconds>(now() - begun).count();
+    if (!status.ok()) return status;
   }
   if (fill(number, extents, parts[0].data, bytes)) return {};
   warn_once(from_errno(errno, "cannot write to the log " + name_ + " of " + page_->identity.path).message() +
@@ -435,7 +445,8 @@ bool NodeLog::fill(std::int64_t number, std::span<const LogExtent> extents, cons
   XXH3_64bits_update(&sum, data, static_cast<std::size_t>(bytes));
   slot.data_checksum = XXH3_64bits_digest(&sum);
   slot.checksum = slot.right_checksum();
-  ++appends_;
+  ++figures_.appends;
+  figures_.bytes += bytes;
   page_->state.pending.fetch_add(bytes, std::memory_order_relaxed);
   slot.state.store(SlotState::whole, std::memory_order_release);
   return true;
@@ -452,7 +463,9 @@ bool NodeLog::append_in_signal(const Piece& piece) noexcept {
 // What came before has to be in the file before.
 Status NodeLog::write_past(std::span<const Piece> pieces, Storage& below) {
   Status status = drain_all(below);
-  return status.ok() ? below.write(pieces) : status;
+  if (!status.ok()) return status;
+  for (const Piece& piece : pieces) figures_.past_bytes += piece.length;
+  return below.write(pieces);
 }
 
 Status NodeLog::make_durable() {
@@ -595,11 +608,14 @@ void NodeLog::set_right_after_crash() {
   s.first.store(std::max(s.first.load(), next - slots));
 }
 
-Status NodeLog::drop_torn(std::int64_t& dropped) {
+Status NodeLog::drop_torn(std::int64_t& dropped, const std::function<void(std::int64_t)>& tell) {
   LogState& s = page_->state;
+  std::int64_t done = 0;
   dropped = 0;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     LogSlot& each = slot(n);
+    if (tell) tell(done);
+    if (each.state.load() == SlotState::whole) done += each.bytes;
     bool whole = false;
     if (each.state.load() == SlotState::nothing) continue;
     if (Status status = look_whole(each, whole); !status.ok()) return status;
@@ -610,12 +626,27 @@ Status NodeLog::drop_torn(std::int64_t& dropped) {
   return {};
 }
 
-std::vector<NodeLog::Entry> NodeLog::entries() {
+NodeLog::Content NodeLog::content() const {
+  Content content;
+  const LogState& s = page_->state;
+  for (std::int64_t n = s.first.load(), next = s.next.load(); n < next; ++n) {
+    const LogSlot& each = slot(n);
+    if (each.state.load(std::memory_order_acquire) != SlotState::whole) continue;
+    ++content.writes;
+    content.bytes += each.bytes;
+  }
+  return content;
+}
+
+std::vector<NodeLog::Entry> NodeLog::entries(const std::function<void(std::int64_t)>& tell) {
   std::vector<Entry> all;
   LogState& s = page_->state;
+  std::int64_t done = 0;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     const LogSlot& each = slot(n);
     bool whole = false;
+    if (tell) tell(done);
+    if (each.state.load() == SlotState::whole) done += each.bytes;
     if (each.state.load() == SlotState::nothing) continue;
     (void)look_whole(each, whole);
     all.push_back({n, each.begin, each.end, each.extents, each.bytes, whole});

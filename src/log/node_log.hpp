@@ -2,6 +2,7 @@
 // into the file later. It lies in a file of its own, so that it outlives the processes that wrote it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -59,8 +60,15 @@ class NodeLog {
   /// The same where more comes: small pieces wait for put_gathered, and become few appends.
   Status gather(std::span<const Piece> pieces, Storage& below);
   Status put_gathered(Storage& below);
-  /// How many this object has made.
-  std::int64_t appends() const { return appends_; }
+  /// What this object has done.
+  struct Figures {
+    std::int64_t appends = 0, bytes = 0;
+    std::int64_t drained_bytes = 0;
+    std::int64_t full_waits = 0, full_wait_microseconds = 0;  ///< of appends that found no room
+    std::int64_t past_bytes = 0;                              ///< written to the file at once
+  };
+  const Figures& figures() const { return figures_; }
+  std::int64_t appends() const { return figures_.appends; }
 
   /// The same for little, with what a signal handler may do. False: there is no room.
   bool append_in_signal(const Piece& piece) noexcept;
@@ -100,6 +108,10 @@ class NodeLog {
   /// Bytes in the level 1 of whoever used it.
   std::int64_t left_in_level1() const;
   bool empty() const { return page_->state.first.load() == page_->state.next.load(); }
+  /// When anybody drained some of it last, by the steady clock of this machine.
+  std::chrono::steady_clock::time_point drained_at() const {
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(page_->state.drained_at.load()));
+  }
   std::int64_t pending() const { return page_->state.pending.load(std::memory_order_relaxed); }
 
   /// What collective calls up to `call` have put on this node has been appended: by one rank, after each.
@@ -118,8 +130,8 @@ class NodeLog {
 
   /// Of a log that nobody uses: appends whose bytes are not what was appended, of a process or a machine that
   /// ended in the middle, are left out. How many. Where the log cannot be read, nothing is left out from
-  /// there on.
-  Status drop_torn(std::int64_t& dropped);
+  /// there on. `tell`: called with the bytes that have been looked at.
+  Status drop_torn(std::int64_t& dropped, const std::function<void(std::int64_t)>& tell = nullptr);
   /// Of a log that nobody uses, after a crash of the machine: what the page says that may be wrong.
   void set_right_after_crash();
 
@@ -135,12 +147,17 @@ class NodeLog {
   bool has_drainer() const;
   /// The end of the highest byte put that is not in the file yet; 0: nothing.
   std::int64_t end() const;
+  /// What is whole and not in the file yet, without a look at the data.
+  struct Content {
+    std::int64_t writes = 0, bytes = 0;
+  };
+  Content content() const;
   /// An append, for people.
   struct Entry {
     std::int64_t number, begin, end, extents, bytes;
     bool whole;
   };
-  std::vector<Entry> entries();
+  std::vector<Entry> entries(const std::function<void(std::int64_t)>& tell = nullptr);
 
  private:
   NodeLog(Descriptor file, std::string name, int rank)
@@ -181,7 +198,7 @@ class NodeLog {
   // Small pieces on the way to one append.
   std::vector<LogExtent> extents_;
   std::vector<std::byte> bytes_;
-  std::int64_t appends_ = 0;
+  Figures figures_;
   OpenMark mark_;
   std::unique_ptr<std::byte[]> unit_;  // of the file, while draining
 };

@@ -120,6 +120,7 @@ void add_to_document(Document& document, const FileReport& report) {
   const auto known = std::find_if(document.files.begin(), document.files.end(), [&](const FileReport& file) {
     return file.facts.path == as_utf8(report.facts.path) && file.facts.driver == report.facts.driver;
   });
+  if (known == document.files.end() && report.opens == 0) return;
   add_totals(document.totals, totals_of(report, known == document.files.end()));
   if (known == document.files.end())
     document.files.push_back(report);

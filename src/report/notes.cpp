@@ -143,6 +143,21 @@ void add_tiny_writes(const FileReport& report, std::vector<std::string>& notes) 
   }
 }
 
+/// Where ranks waited for room in the log.
+void add_log(const FileReport& report, std::vector<std::string>& notes) {
+  const Counters& c = report.total;
+  if (c.log_full_waits == 0) return;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f s", static_cast<double>(c.log_full_wait_microseconds) / 1e6);
+  notes.push_back(
+      "The log was full " + counted(c.log_full_waits, "time") + ", and ranks waited " + seconds +
+      " for room. " +
+      (report.facts.settings.drain == Drain::background
+           ? "The file takes less than the program writes: raise forebay_log_bytes, or sync less often."
+           : "Raise forebay_log_bytes, or let the keeper process drain it meanwhile "
+             "(forebay_drain=background)."));
+}
+
 /// Where the file does not lie as forebay_stripe asks.
 void add_stripes(const FileFacts& facts, std::vector<std::string>& notes) {
   const NewStripes asked = facts.settings.new_stripes;
@@ -195,6 +210,7 @@ std::vector<std::string> notes_on(const FileReport& report) {
     return notes;
   }
   add_broken(report, notes);
+  add_log(report, notes);
   if (!add_independent(report, notes)) {
     if (report.ranks == 1) {
       notes.emplace_back(

@@ -95,6 +95,10 @@ FileReport summarize(const FileFacts& facts, std::span<const RankShare> shares);
 FileReport left_to_stock(const std::string& path, const std::string& driver, const std::string& reason,
                          std::int64_t ranks, std::int64_t put_bytes, std::int64_t get_bytes);
 
+/// What became of a file after its close: counters alone, of no open. Where the document knows the file these
+/// are added to its own.
+FileReport after_close(const std::string& path, const std::string& driver, const Counters& counters);
+
 /// Adds a later open of the same file, by the same driver, to what is known of it, and makes the notes anew.
 void fold(FileReport& report, const FileReport& later);
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "base/hints.hpp"
 #include "base/printable.hpp"
@@ -173,7 +174,12 @@ FileReport from_json(const Json& json) {
   report.most_ranks_per_node = number(json, "/ranks_per_node/max");
   report.aggregators = json.at("aggregators").get<std::vector<std::int64_t>>();
   Counters& c = report.total;
-  for (const CounterField& field : counter_fields()) c.*field.value = number(json, field.place);
+  // Earlier versions knew no log.
+  const bool has_log = json.contains("log");
+  for (const CounterField& field : counter_fields()) {
+    if (has_log || !std::string_view(field.place).starts_with("/log/"))
+      c.*field.value = number(json, field.place);
+  }
   const auto bit = [](const Json& power) {
     return static_cast<std::size_t>(std::bit_width(power.get<std::uint64_t>()) - 1);
   };

@@ -56,7 +56,7 @@ class Index {
 /// Adds the report in its place, where the document is as we write it and there is room; else nothing.
 std::optional<Status> add_in_place(int fd, const std::string& path, const FileReport& report) {
   static std::mutex mutex;
-  static Index index;
+  static Index& index = *new Index;  // something may be added while the process's own objects go
   const std::lock_guard<std::mutex> guard(mutex);
   struct stat now{};
   if (::fstat(fd, &now) != 0) return {};
@@ -74,6 +74,7 @@ std::optional<Status> add_in_place(int fd, const std::string& path, const FileRe
 
   const std::string key = slot_key(report.facts.path, report.facts.driver);
   const Slot* slot = index.find(key);
+  if (slot == nullptr && report.opens == 0) return Status{};
   add_totals(totals, totals_of(report, slot == nullptr));
   const std::string new_tail = format_tail(totals);
   if (slot != nullptr) {

@@ -128,7 +128,21 @@ FileReport left_to_stock(const std::string& path, const std::string& driver, con
   return report;
 }
 
+FileReport after_close(const std::string& path, const std::string& driver, const Counters& counters) {
+  FileReport report;
+  report.facts.path = path;
+  report.facts.driver = driver;
+  report.opens = 0;
+  report.total = counters;
+  return report;
+}
+
 void fold(FileReport& report, const FileReport& later) {
+  if (later.opens == 0) {
+    add(report.total, later.total, &CounterField::over_opens);
+    report.notes = notes_on(report);
+    return;
+  }
   // What describes a file describes the last open that was served.
   if (later.stock_opens < later.opens || report.stock_opens == report.opens) {
     report.facts = later.facts;

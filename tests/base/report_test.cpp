@@ -417,6 +417,46 @@ TEST(StatsFile, AFileHasOneEntryHoweverOftenItIsOpened) {
   EXPECT_EQ(totals["windows_bytes"], 2 << 20);
 }
 
+// How long a log went into the file after the close: no open of its own, and nothing else changes.
+TEST(StatsFile, WhatBecameOfAFileAfterItsCloseIsAddedToIt) {
+  const Scratch dir;
+  std::vector<RankShare> list = shares(2, 2);
+  list[0].counters.log_appends = 3;
+  ASSERT_TRUE(append_report(dir / "s.json", summarize(facts(), list)).ok());
+  const nlohmann::json before = nlohmann::json::parse(slurp(dir / "s.json"));
+  Counters counters;
+  counters.log_after_close = 1500;
+  ASSERT_TRUE(append_report(dir / "s.json", after_close("/data/history.nc", "pnetcdf", counters)).ok());
+  counters.log_after_close = 700;
+  ASSERT_TRUE(append_report(dir / "s.json", after_close("/data/history.nc", "pnetcdf", counters)).ok());
+  nlohmann::json after = nlohmann::json::parse(slurp(dir / "s.json"));
+  EXPECT_EQ(after["files"][0]["log"]["after_close_microseconds"], 1500) << "the longest of all";
+  after["files"][0]["log"]["after_close_microseconds"] = 0;
+  EXPECT_EQ(before, after);
+  // Of a file that the document does not know, as of one that was begun anew, it says nothing.
+  ASSERT_TRUE(append_report(dir / "s.json", after_close("/data/other.nc", "pnetcdf", counters)).ok());
+  // The same where the document has to be written anew.
+  spit(dir / "t.json", before.dump());
+  counters.log_after_close = 1500;
+  ASSERT_TRUE(append_report(dir / "t.json", after_close("/data/history.nc", "pnetcdf", counters)).ok());
+  ASSERT_TRUE(append_report(dir / "t.json", after_close("/data/other.nc", "pnetcdf", counters)).ok());
+  for (const char* name : {"s.json", "t.json"}) {
+    const nlohmann::json document = nlohmann::json::parse(slurp(dir / name));
+    ASSERT_EQ(document["files"].size(), 1U) << name;
+    EXPECT_EQ(document["files"][0]["log"]["after_close_microseconds"], 1500) << name;
+    EXPECT_EQ(document["totals"], before["totals"]) << name;
+  }
+}
+
+TEST(Notes, AFullLogIsSaidWithItsRemedy) {
+  std::vector<RankShare> list = shares(4, 4);
+  list[1].counters.log_full_waits = 2;
+  list[1].counters.log_full_wait_microseconds = 250000;
+  EXPECT_THAT(summarize(facts(), list).notes,
+              ElementsAre(AllOf(HasSubstr("full 2 times, and ranks waited 0.250 s"),
+                                HasSubstr("forebay_drain=background"))));
+}
+
 TEST(StatsFile, WhatIsFoldedIsWhatWasThere) {
   FileReport report = summarize(facts("/a"), shares(8, 4));
   report.total.broken_writes = report.total.broken_causes[8] = 7;

@@ -365,11 +365,12 @@ void Player::finish() {
 // After close.
 void Player::complete() {
   if (has_log()) {
+    const bool unmarked = cell_->place == "mark" && verdict_.struck > 0;
     if (hints_say("forebay_close=background") &&
-        !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_); }))
+        !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_) || unmarked; }))
       return;
     // What could not be told by the mark is told by whoever looks next.
-    if (cell_->place == "mark" && verdict_.struck > 0 &&
+    if (unmarked &&
         !must("recover", [&] { return rank_ != 0 || LogFolder::run("recover", path_); }))
       return;
     if (const std::string left = rank_ == 0 ? log_.left_of(path_) : ""; !left.empty())

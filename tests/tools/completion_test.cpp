@@ -94,6 +94,9 @@ TEST_F(Completion, BashOffersWhatFits) {
   EXPECT_EQ(offer({"forebay", "run", "--hints", "forebay_mod"}), (std::set<std::string>{"forebay_mode="}));
   EXPECT_EQ(offer({"forebay", "report", "rep"}), (std::set<std::string>{"report one.json", "reports"}));
   EXPECT_EQ(offer({"forebay", "doctor", "--dir", "rep"}), (std::set<std::string>{"reports"}));
+  for (const char* command : {"doctor", "recover", "wait"})
+    EXPECT_EQ(offer({"forebay", command, "rep"}), (std::set<std::string>{"report one.json", "reports"}))
+        << command;
   EXPECT_EQ(offer({"forebay", "completion", ""}), (std::set<std::string>{"bash", "fish", "zsh"}));
   EXPECT_THAT(offer({"forebay", "run", "--stats", "x", "bas"}), Contains("bash")) << "a program";
   EXPECT_EQ(offer({"forebay", "run", "./model", "--st"}), (std::set<std::string>{}))

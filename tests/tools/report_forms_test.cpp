@@ -183,6 +183,40 @@ TEST_F(Report, OfAnEarlierVersionIsRead) {
   EXPECT_TRUE(nlohmann::json::parse(slurp(*this / "s.json"))["files"][0].contains("seconds_by_rank"));
 }
 
+TEST_F(Report, TellsOfTheLogWhereThereIsOne) {
+  add(served("/data/a.nc"));
+  EXPECT_THAT(forebay_command({"report", *this / "s.json"}).output, Not(HasSubstr("\n  log ")));
+  EXPECT_THAT(page(), Not(HasSubstr(">log<")));
+  FileReport logged = served("/data/b.nc");
+  Counters& c = logged.total;
+  c.log_appends = 12;
+  c.log_bytes = 3 << 20;
+  c.log_drained_bytes = 1 << 20;
+  c.log_full_waits = 2;
+  c.log_full_wait_microseconds = 1'500'000;
+  c.log_past_bytes = 4096;
+  c.log_conflicts = 1;
+  c.log_left_bytes = 2 << 20;
+  c.log_after_close = 2'000'000;
+  add(logged);
+  const std::string text = forebay_command({"report", *this / "s.json"}).output;
+  for (const char* part :
+       {"  log             12 appends of 3 MiB\n",
+        "1 MiB brought into the file by ranks, the rest by the keeper process",
+        "up to 2 MiB left to it at a close", "complete 2.000 s after the close",
+        "full 2 times, 1.500 s of waiting", "4 KiB past it",
+        "1 flush for older bytes in the log of another node", "to the log or the file: 2 writes"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(page(), HasSubstr("12 appends of 3 MiB; 1 MiB brought"));
+  // A report of a version that knew no log.
+  nlohmann::json document = nlohmann::json::parse(slurp(*this / "s.json"));
+  for (nlohmann::json& file : document["files"]) file.erase("log");
+  std::ofstream(*this / "s.json", std::ios::trunc) << document.dump();
+  EXPECT_EQ(forebay_command({"report", *this / "s.json"}).status, 0);
+  add(served("/data/b.nc"));
+  EXPECT_EQ(nlohmann::json::parse(slurp(*this / "s.json"))["files"][1]["log"]["appends"], 0);
+}
+
 TEST_F(Report, TwoSideBySide) {
   add(served("/one/a.nc", 4, 0.8), "a.json");
   add(served("/one/gone.nc"), "a.json");
