@@ -45,7 +45,7 @@ def run(args, seed):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(f"BAD seed {seed}, {mode}: {' '.join(command)}", done.stdout[-3000:], done.stderr[-1000:], sep="\n", flush=True)
-    kill = re.search(r"kill (nobody|a rank|all ranks|the launcher|the keeper, then all ranks|the keeper)(?: by (SIG\w+))?", done.stdout)
+    kill = re.search(r"kill (nobody|a rank|all ranks|the launcher|the keeper, then all ranks|the keeper)(?:.*? by (SIG\w+))?", done.stdout)
     end = re.search(r"'how': '(\w+)'", done.stdout)
     if end:
         way = end.group(1)
