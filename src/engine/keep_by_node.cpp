@@ -238,8 +238,9 @@ Status KeepByNode::take_long_runs(std::vector<Put>& puts, Status mine) {
 
 Status KeepByNode::write(std::span<const Put> puts, When when) {
   FileContext& f = file_;
-  if (when == When::before_return || paused_ || !keeps() || f.twice()) {
+  if (when == When::before_return || paused_ || owes_ || !keeps() || f.twice()) {
     const StageTimer timer(f.counters, Stage::write);
+    if (Status status = note_newer(puts); !status.ok()) return status;
     if (locks_) return write_locked(puts);
     for (const Put& put : puts) segments_.discard(*put.cursor);
     Status status = f.write_now(puts);
@@ -323,6 +324,11 @@ void KeepByNode::look_for_keeper() {
 }
 
 Status KeepByNode::write_at(const Piece& piece) {
+  try {
+    if (owes_) newer_.push_back({piece.offset, piece.offset + piece.length});
+  } catch (const std::bad_alloc&) {
+    return file_.no_memory("for a write to ");
+  }
   segments_.discard({piece.offset, piece.offset + piece.length});
   Status status = file_.storage->write({&piece, 1});
   segments_.end_bypass();
@@ -340,8 +346,39 @@ Status KeepByNode::begin_direct_writes(bool collective) {
 void KeepByNode::space_freed() {
   if (!several_ || paused_) return;
   const CollectiveCall call(file_.about("deletion"));
-  file_.untold.update(flush());
+  Status status = flush();
+  if (!status.ok() && !std::exchange(owes_, true)) newer_.clear();
+  file_.untold.update(std::move(status));
   paused_ = true;
+}
+
+Status KeepByNode::note_newer(std::span<const Put> puts) {
+  if (!owes_) return {};
+  try {
+    for (const Put& put : puts)
+      put.cursor->for_each_run([&](const Run& run) { newer_.push_back({run.file, run.file + run.length}); });
+  } catch (const std::bad_alloc&) {
+    return file_.no_memory("for a write to ");
+  }
+  return {};
+}
+
+// All ranks. What other nodes' ranks have put meanwhile is in the file, and not to be written over.
+void KeepByNode::drop_older() {
+  const std::int64_t node = file_.nodes->topology().node;
+  indispensable([&] {
+    std::vector<std::int64_t> mine{node, static_cast<std::int64_t>(newer_.size())};
+    for (const Extent& each : newer_) mine.insert(mine.end(), {each.begin, each.end});
+    const std::vector<std::int64_t> all = file_.comm->concatenate(mine);
+    for (std::size_t at = 0; at + 1 < all.size();) {
+      const bool others = all[at] != node;
+      const auto extents = static_cast<std::size_t>(all[at + 1]);
+      at += 2;
+      for (const std::size_t end = at + 2 * extents; at < end; at += 2)
+        if (others) segments_.forget({all[at], all[at + 1]});
+    }
+  });
+  file_.barrier();  // then each locks its share
 }
 
 // ---- flushes ----
@@ -356,7 +393,7 @@ Status KeepByNode::flush() {
   file_.agree(agreed);
   // Each knows of what it put itself.
   Status status = agreed[kept] != 0 ? flush_kept() : Status{};
-  if (status.ok()) holds_ = false;
+  if (status.ok()) holds_ = owes_ = false;
   return status;
 }
 
@@ -370,6 +407,7 @@ Status KeepByNode::flush_kept() {
     }
     return f.outcome(status);
   }
+  if (owes_) drop_older();
   std::optional<NodeSegments::Share> share;
   Put put;
   try {
@@ -392,7 +430,9 @@ Status KeepByNode::flush_kept() {
   status = collective_write(f, {&put, share ? std::size_t{1} : 0}, std::move(status), {});
   f.counters.pieces = pieces;
   f.counters.bytes = bytes;
-  if (status.ok()) share->forget();
+  if (!status.ok()) return status;
+  share->forget();
+  owes_ = false;
   return status;
 }
 

@@ -80,6 +80,8 @@ class KeepByNode final : public Keeper, public Holder {
   Status write_through(std::vector<Put>& puts, Status mine, std::span<std::int64_t> agree_max);
   Status take_long_runs(std::vector<Put>& puts, Status mine);
   Status write_locked(std::span<const Put> puts);
+  Status note_newer(std::span<const Put> puts);
+  void drop_older();
   Status keep(const Put& put);
   bool hand_over();
   bool end_service();
@@ -100,6 +102,10 @@ class KeepByNode final : public Keeper, public Holder {
   std::int64_t most_ = 0;     // of a rank in a collective call
   bool watching_ = false;
   bool paused_ = false;  // nothing is kept now: CoreFile::space_freed
+  // What was kept as space was freed could not be written: then nothing is kept until it is, and each rank
+  // remembers what it has put meanwhile, which may lie in that space.
+  bool owes_ = false;
+  std::vector<Extent> newer_;
   bool locks_ = false;
   std::uint64_t file_number_ = 0;  // under which the keeper process has the file, on the node's first rank
   std::uint64_t connection_ = 0;   // to that process

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/descriptor.hpp"
+#include "base/uninterrupted.hpp"
 #include "base/waiting.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/storage.hpp"
@@ -81,9 +82,9 @@ Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs) {
     text += kLog + digits_of(log.drained) + " " + log.host + " " + log.name + "\n";
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) return from_errno(errno, "cannot make " + fresh);
-  const bool written = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool written = write_whole(file.number(), text.data(), text.size());
   if (!written || ::rename(fresh.c_str(), mark.c_str()) != 0) {
-    const int error = written || errno != 0 ? errno : ENOSPC;
+    const int error = errno;
     ::unlink(fresh.c_str());
     return from_errno(error, "cannot make " + mark);
   }
@@ -127,32 +128,38 @@ void remove_mark(const std::string& path) {
 namespace {
 
 // Of several logs whoever is the last removes the mark: nobody else, since it may be another one by then.
-void note_done(const std::string& path, const std::string& name) {
-  const std::string mark = mark_of(path), line = kDone + name + "\n";
-  const Descriptor file(::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (file.number() < 0 ||
-      ::write(file.number(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return;
+// What a full disk left of another one's line ends before this. False: it cannot be said.
+bool note_done(const std::string& path, const std::string& name) {
+  const std::string mark = mark_of(path), line = kDone + name, text = "\n" + line + "\n";
+  const Descriptor file(uninterrupted([&] { return ::open(mark.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
+  if (file.number() < 0) return errno == ENOENT;
+  if (!write_whole(file.number(), text.data(), text.size())) return false;
   std::vector<MarkedLog> logs;
-  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return;
+  if (!read_mark(mark, logs) || !std::ranges::all_of(logs, &MarkedLog::done)) return true;
   std::ifstream in(mark);
   std::string each, last;
-  while (std::getline(in, each)) last = each;
-  if (last + "\n" == line) remove_mark(path);
+  while (std::getline(in, each)) {
+    if (!each.empty()) last = each;
+  }
+  if (last == line) remove_mark(path);
+  return true;
 }
 
 }  // namespace
 
-void remove_log(const NodeLog& log) {
+bool remove_log(const NodeLog& log) {
   const LogIdentity& identity = log.identity();
-  if (identity.nodes == 1)
-    remove_mark(identity.path);
-  else
-    note_done(identity.path, log.name());
-  ::unlink(log.name().c_str());
+  // A log that a mark lists and that is not there would be looked for: an empty one does no harm.
+  const bool told = identity.nodes == 1 ? ::unlink(mark_of(identity.path).c_str()) == 0 || errno == ENOENT
+                                        : note_done(identity.path, log.name());
+  if (told) ::unlink(log.name().c_str());
+  return told;
 }
 
-Status recover(const std::string& name, bool dry, Recovered& out, const Tell& tell) {
+namespace {
+
+// `listed`: the mark cannot be changed, so that it still lists the log, and that stays.
+Status bring_in(const std::string& name, bool dry, Recovered& out, const Tell& tell, Status& listed) {
   std::unique_ptr<NodeLog> log;
   if (Status status = NodeLog::attach(name, -1, log); !status.ok()) return status;
   if (log->is_used()) return in_use(name);
@@ -160,7 +167,8 @@ Status recover(const std::string& name, bool dry, Recovered& out, const Tell& te
   const bool helps = log->has_drainer();
   if (!helps && !dry && !log->be_drainer()) return in_use(name);
   const std::string path = log->identity().path;
-  const Descriptor file(::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC));
+  const Descriptor file(
+      uninterrupted([&] { return ::open(path.c_str(), (dry ? O_RDONLY : O_RDWR) | O_CLOEXEC); }));
   if (file.number() < 0) {
     const Status failed = from_errno(errno, "cannot open " + path + ", which the log " + name + " is of");
     return {failed.code(), failed.message() +
@@ -190,7 +198,7 @@ Status recover(const std::string& name, bool dry, Recovered& out, const Tell& te
   }
   if (!helps) {
     log->set_right_after_crash();
-    out.torn = log->drop_torn(checked);
+    if (Status status = log->drop_torn(out.torn, checked); !status.ok()) return status;
   }
   const NodeLog::Content content = log->content();
   out.appends = content.writes;
@@ -213,9 +221,25 @@ Status recover(const std::string& name, bool dry, Recovered& out, const Tell& te
   if (!helps) {
     if (Status status = log->drain_left(*storage); !status.ok()) return status;
   }
-  if (::fsync(file.number()) != 0) return from_errno(errno, "cannot sync " + path);
-  remove_log(*log);
+  if (uninterrupted([&] { return ::fsync(file.number()); }) != 0)
+    return from_errno(errno, "cannot sync " + path);
+  if (!remove_log(*log))
+    listed = from_errno(errno, path + " is complete, but " + mark_of(path) + " cannot be changed");
   return {};
+}
+
+}  // namespace
+
+// A process that is being killed has its locks a moment longer than its name.
+Status recover(const std::string& name, bool dry, Recovered& out, const Tell& tell) {
+  constexpr long look = 20'000'000;  // nanoseconds
+  constexpr int looks = 50;
+  std::unique_ptr<NodeLog> log;
+  for (int i = 0; i < looks && !dry && NodeLog::attach(name, -1, log).ok() && log->is_used(); ++i)
+    sleep_for(look);
+  log.reset();
+  Status listed, status = bring_in(name, dry, out, tell, listed);
+  return status.ok() ? listed : status;
 }
 
 Status settle_leftover(const std::string& given, bool* elsewhere) {
@@ -223,6 +247,7 @@ Status settle_leftover(const std::string& given, bool* elsewhere) {
   std::vector<MarkedLog> logs;
   if (!read_mark(mark_of(path), logs)) return {};
   const MarkedLog* missing = nullptr;
+  std::vector<std::string> empty;  // that stay as long as the mark does
   for (const MarkedLog& marked : logs) {
     const std::string& name = marked.name;
     if (::access(name.c_str(), F_OK) != 0) {
@@ -238,7 +263,10 @@ Status settle_leftover(const std::string& given, bool* elsewhere) {
     if (NodeLog::attach(name, -1, log).ok() && log->is_used()) return {};
     log.reset();
     Recovered recovered;
-    if (Status status = recover(name, false, recovered); !status.ok()) return status;
+    Status listed;
+    if (Status status = bring_in(name, false, recovered, nullptr, listed); !status.ok())
+      return {status.code(), path + " is not complete: " + status.message()};
+    if (!listed.ok()) empty.push_back(name);
     if (recovered.helped) continue;
     std::string told = path + " was not complete: " + std::to_string(recovered.bytes) + " bytes of " + name +
                        " are in it now";
@@ -252,7 +280,12 @@ Status settle_leftover(const std::string& given, bool* elsewhere) {
                                    missing->host +
                                    ", which is not here. Where it is, type: forebay recover " + path +
                                    ". If it is lost, remove " + mark_of(path)};
-  if (missing == nullptr) remove_mark(path);
+  if (missing == nullptr) {
+    remove_mark(path);
+    for (const std::string& name : empty) {
+      if (::access(mark_of(path).c_str(), F_OK) != 0) ::unlink(name.c_str());
+    }
+  }
   return {};
 }
 

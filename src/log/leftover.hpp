@@ -34,7 +34,8 @@ std::int64_t drained_everywhere(const std::string& path, std::string& last);
 void remove_mark(const std::string& path);
 
 /// Of a file whose part in this log is complete now: removes the log, and, where it was the last, the mark.
-void remove_log(const NodeLog& log);
+/// False, with errno: the mark cannot be changed, and both stay.
+bool remove_log(const NodeLog& log);
 
 /// What brought a log into its file.
 struct Recovered {

@@ -18,6 +18,7 @@
 
 #include "base/clock.hpp"
 #include "base/host_name.hpp"
+#include "base/uninterrupted.hpp"
 #include "base/waiting.hpp"
 
 #define XXH_INLINE_ALL
@@ -121,7 +122,8 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
 
   name = wish.folder + "/forebay-" + in_hex(identity.device) + "-" + in_hex(identity.inode) + "-" +
          in_hex(static_cast<std::uint64_t>(identity.generation)) + "-" + std::to_string(wish.node) + ".log";
-  const Descriptor made(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const Descriptor made(
+      uninterrupted([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); }));
   const auto failed = [&](int error) {
     if (made.number() >= 0) ::unlink(name.c_str());
     return from_errno(error, "cannot make the log " + name);
@@ -129,8 +131,11 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
   if (made.number() < 0) return failed(errno);
   const LogPlan plan(identity);
   // What is mapped must have its room; a level 1 and the ring take theirs as they are used.
-  if (const int error = ::posix_fallocate(made.number(), 0, plan.level1s); error != 0) return failed(error);
-  if (::ftruncate(made.number(), plan.ring + identity.capacity) != 0) return failed(errno);
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(made.number(), 0, plan.level1s);
+  if (error != 0) return failed(error);
+  if (uninterrupted([&] { return ::ftruncate(made.number(), plan.ring + identity.capacity); }) != 0)
+    return failed(errno);
   void* const at = ::mmap(nullptr, kLogPage, PROT_READ | PROT_WRITE, MAP_SHARED, made.number(), 0);
   if (at == MAP_FAILED) return failed(errno);
   auto* const page = new (at) LogPage{};
@@ -142,7 +147,7 @@ Status NodeLog::create(const Wish& wish, std::string& name) {
 }
 
 Status NodeLog::attach(const std::string& name, int rank, std::unique_ptr<NodeLog>& out) {
-  Descriptor file(::open(name.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor file(uninterrupted([&] { return ::open(name.c_str(), O_RDWR | O_CLOEXEC); }));
   if (file.number() < 0) return from_errno(errno, "cannot open the log " + name);
   return attach(std::move(file), name, rank, out);
 }
@@ -158,8 +163,16 @@ Status NodeLog::attach(Descriptor file, std::string name, int rank, std::unique_
 
 Status NodeLog::map() {
   LogIdentity identity{};
-  const ssize_t got = ::pread(descriptor(), &identity, sizeof identity, 0);
-  if (got < 0) return from_errno(errno, "cannot read the log " + name_);
+  std::size_t got = 0;
+  while (got < sizeof identity) {
+    const ssize_t n = uninterrupted([&] {
+      return ::pread(descriptor(), reinterpret_cast<char*>(&identity) + got, sizeof identity - got,
+                     static_cast<off_t>(got));
+    });
+    if (n < 0) return from_errno(errno, "cannot read the log " + name_);
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
   if (got != sizeof identity || !identity.valid())
     return {Code::unsupported, name_ + " is no log of this version of Forebay, or its first page is damaged"};
   const LogPlan plan(identity);
@@ -400,7 +413,7 @@ Status NodeLog::put(std::span<const LogExtent> extents, std::span<const Piece> p
     if (!status.ok()) return status;
   }
   if (fill(number, extents, parts[0].data, bytes)) return {};
-  warn_once(from_errno(errno, "cannot write to the log " + name_).message() +
+  warn_once(from_errno(errno, "cannot write to the log " + name_ + " of " + page_->identity.path).message() +
             ": what finds no place there goes to the file at once");
   return write_past(parts, below);
 }
@@ -456,7 +469,9 @@ Status NodeLog::write_past(std::span<const Piece> pieces, Storage& below) {
 }
 
 Status NodeLog::make_durable() {
-  return ::fsync(descriptor()) == 0 ? Status{} : from_errno(errno, "cannot sync the log " + name_);
+  return uninterrupted([&] { return ::fsync(descriptor()); }) == 0
+             ? Status{}
+             : from_errno(errno, "cannot sync the log " + name_ + " of " + page_->identity.path);
 }
 
 // ---- reading ----
@@ -467,8 +482,8 @@ Status NodeLog::read_ring(std::int64_t position, std::byte* data, std::int64_t l
     const ssize_t n = ::pread(descriptor(), data + done, static_cast<std::size_t>(length - done),
                               static_cast<off_t>(in_file(position) + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return from_errno(errno, "cannot read the log " + name_);
-    if (n == 0) return {Code::io, "the log " + name_ + " has been cut off"};
+    if (n < 0) return from_errno(errno, "cannot read the log " + name_ + " of " + page_->identity.path);
+    if (n == 0) return {Code::io, "the log " + name_ + " of " + page_->identity.path + " has been cut off"};
     done += n;
   }
   return {};
@@ -555,21 +570,28 @@ std::int64_t NodeLog::drained_call() {
 
 // ---- of a log that nobody uses ----
 
-bool NodeLog::is_whole(const LogSlot& slot) {
+// Not ok: it cannot be told.
+Status NodeLog::look_whole(const LogSlot& slot, bool& whole) {
+  whole = false;
   if (slot.state.load(std::memory_order_acquire) != SlotState::whole ||
       slot.checksum != slot.right_checksum())
-    return false;
+    return {};
+  // After a crash of the machine the file may be shorter.
+  struct stat now{};
+  if (::fstat(descriptor(), &now) != 0) return from_errno(errno, "cannot read the log " + name_);
+  if (in_file(slot.position) + slot.data > now.st_size) return {};
   XXH3_state_t sum;
   XXH3_INITSTATE(&sum);
   XXH3_64bits_reset(&sum);
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::int64_t>(slot.data, kBatch)));
   for (std::int64_t done = 0; done < slot.data;) {
     const std::int64_t part = std::min<std::int64_t>(slot.data - done, kBatch);
-    if (!read_ring(slot.position + done, buffer.data(), part).ok()) return false;
+    if (Status status = read_ring(slot.position + done, buffer.data(), part); !status.ok()) return status;
     XXH3_64bits_update(&sum, buffer.data(), static_cast<std::size_t>(part));
     done += part;
   }
-  return XXH3_64bits_digest(&sum) == slot.data_checksum;
+  whole = XXH3_64bits_digest(&sum) == slot.data_checksum;
+  return {};
 }
 
 void NodeLog::set_right_after_crash() {
@@ -586,18 +608,22 @@ void NodeLog::set_right_after_crash() {
   s.first.store(std::max(s.first.load(), next - slots));
 }
 
-std::int64_t NodeLog::drop_torn(const std::function<void(std::int64_t)>& tell) {
+Status NodeLog::drop_torn(std::int64_t& dropped, const std::function<void(std::int64_t)>& tell) {
   LogState& s = page_->state;
-  std::int64_t dropped = 0, done = 0;
+  std::int64_t done = 0;
+  dropped = 0;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     LogSlot& each = slot(n);
     if (tell) tell(done);
     if (each.state.load() == SlotState::whole) done += each.bytes;
-    if (each.state.load() == SlotState::nothing || is_whole(each)) continue;
+    bool whole = false;
+    if (each.state.load() == SlotState::nothing) continue;
+    if (Status status = look_whole(each, whole); !status.ok()) return status;
+    if (whole) continue;
     each.state.store(SlotState::nothing);
     ++dropped;
   }
-  return dropped;
+  return {};
 }
 
 NodeLog::Content NodeLog::content() const {
@@ -618,10 +644,12 @@ std::vector<NodeLog::Entry> NodeLog::entries(const std::function<void(std::int64
   std::int64_t done = 0;
   for (std::int64_t n = s.first.load(); n < s.next.load(); ++n) {
     const LogSlot& each = slot(n);
+    bool whole = false;
     if (tell) tell(done);
     if (each.state.load() == SlotState::whole) done += each.bytes;
     if (each.state.load() == SlotState::nothing) continue;
-    all.push_back({n, each.begin, each.end, each.extents, each.bytes, is_whole(each)});
+    (void)look_whole(each, whole);
+    all.push_back({n, each.begin, each.end, each.extents, each.bytes, whole});
   }
   return all;
 }

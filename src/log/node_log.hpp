@@ -129,8 +129,9 @@ class NodeLog {
   Status make_durable();
 
   /// Of a log that nobody uses: appends whose bytes are not what was appended, of a process or a machine that
-  /// ended in the middle, are left out. How many. `tell`: called with the bytes that have been looked at.
-  std::int64_t drop_torn(const std::function<void(std::int64_t)>& tell = nullptr);
+  /// ended in the middle, are left out. How many. Where the log cannot be read, nothing is left out from
+  /// there on. `tell`: called with the bytes that have been looked at.
+  Status drop_torn(std::int64_t& dropped, const std::function<void(std::int64_t)>& tell = nullptr);
   /// Of a log that nobody uses, after a crash of the machine: what the page says that may be wrong.
   void set_right_after_crash();
 
@@ -181,7 +182,7 @@ class NodeLog {
   Status write_batch(Batch& batch, Storage& file);
   Status write_unit(std::int64_t begin, std::vector<Extent>& ranges, Storage& file);
   Status read_ring(std::int64_t position, std::byte* data, std::int64_t length) const;
-  bool is_whole(const LogSlot& slot);
+  Status look_whole(const LogSlot& slot, bool& whole);
   Level1Memory level1_of(int rank) const;
   static void repair_nothing() {}
 

@@ -148,6 +148,13 @@ void NodeSegments::discard(Extent range) {
   });
 }
 
+void NodeSegments::forget(Extent range) {
+  for_each_in(range, [&](int s, Extent whole) {
+    bytes_.clear(s, std::max(range.begin, whole.begin) - whole.begin,
+                 std::min(range.end, whole.end) - whole.begin);
+  });
+}
+
 void NodeSegments::discard(Cursor& cursor) {
   writer_.begin_bypass();
   if (kept() == 0) return;

@@ -70,6 +70,8 @@ class NodeSegments final : private SegmentDirectory::Owner {
   /// no hole is filled until it says that it has written.
   void discard(Extent range);
   void discard(Cursor& cursor);
+  /// What is in the file there is newer than what is kept.
+  void forget(Extent range);
   void end_bypass() { writer_.end_bypass(); }
   /// The same, where what will be written is not known: all that is kept is written first, by the caller.
   void begin_bypass() { writer_.begin_bypass(); }

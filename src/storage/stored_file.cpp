@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/uninterrupted.hpp"
 #include "storage/lustre.hpp"
 
 namespace forebay {
@@ -38,16 +39,6 @@ Striping wanted_stripes(const Settings& settings, int owners) {
 
 int flags_of(const OpenMode& mode) {
   return (mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
-}
-
-/// What a system call returns, made again as long as a signal interrupts it.
-template <class Call>
-int uninterrupted(Call&& call) {
-  int result = -1;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
 }
 
 int open_file(const std::string& name, int flags) {

@@ -22,6 +22,9 @@ HOWS = ["kill", "term", "usr1", "quit", "hup", "int", "xcpu", "segv", "abort", "
 # What a launcher tells of a way to end, where only the victim ends by it.
 STATUS = {"kill": 137, "term": 143, "usr1": 138, "quit": 131, "hup": 129, "int": 130, "xcpu": 152, "segv": 139, "abort": 7,
           "c_abort": 134, "abrt": 134, "finalize": 0, "close": 0}
+# By --mode only: LOG stands for a folder of the node's log, after which `forebay recover` follows where something is left.
+MODES = {"strict": "forebay_mode=strict", "commit": "forebay_mode=commit", "automatic": "forebay_mode=automatic",
+         "log": "forebay_log=LOG;forebay_log_bytes=1m", "background": "forebay_log=LOG;forebay_drain=background"}
 HINTS = ["", "forebay_stripe_bytes=64k", "forebay_stripe_bytes=64k;forebay_pool_bytes=300k", "forebay_pool_bytes=64k"]
 
 
@@ -76,11 +79,26 @@ def same_end(args, status, expected):
     return status | killed == (expected & 127) | killed
 
 
+def recover(args, folder, log):
+    """What `forebay recover` says that is wrong, or leaves."""
+    file = folder + "/file"
+    if not os.path.exists(file):
+        return []
+    subprocess.run([args.forebay, "wait", "--timeout", "30", file], capture_output=True, check=False)  # a keeper process may be at it
+    done = subprocess.run([args.forebay, "recover", file], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return [f"recover: {done.stdout} {done.stderr}"]
+    left = os.listdir(log) + [name for name in os.listdir(folder) if name.startswith("file.forebay")]
+    return [f"left behind: {' '.join(left)}"] if left else []
+
+
 def play(args, seed):
     """Runs one program; returns what is wrong with what it left, or None."""
     run = choose(args, seed)
     folder = tempfile.mkdtemp(prefix="endings_", dir=args.folder)
-    hints = [f"forebay_mode={run['mode']}"]
+    log = os.path.join(folder, "node_log")
+    os.mkdir(log)
+    hints = [MODES[run["mode"]].replace("LOG", log)]
     if run["nodes"] == 2:
         hints.append(f"forebay_ranks_per_node={args.ranks // 2}")
     if run["hints"]:
@@ -104,8 +122,8 @@ def play(args, seed):
             job.wait()
         output.seek(0)
         text = output.read()
+    wrong = [] if "LOG" not in MODES[run["mode"]] else recover(args, folder, log)
     checked = subprocess.run([args.program, "check", folder], capture_output=True, text=True, check=False)
-    wrong = []
     if status == 124 and not waits:
         wrong.append(f"it did not end within {args.patience} s")
     if checked.returncode != 0:
@@ -153,7 +171,7 @@ def main():
     parser.add_argument("--aloud", action="store_true", help="a line for each run")
     parser.add_argument("--library", choices=sorted(set(LIBRARIES)))
     parser.add_argument("--how", choices=sorted(set(HOWS)))
-    parser.add_argument("--mode", choices=["strict", "commit"])
+    parser.add_argument("--mode", choices=sorted(MODES))
     parser.add_argument("--nodes", type=int, choices=[1, 2])
     parser.add_argument("--who", choices=["", "thread", "putter", "thread putter"])
     parser.add_argument("--hints")

@@ -1,9 +1,11 @@
 // Commit mode where several nodes keep: each node bytes of its own until all meet, whoever wrote past them.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -128,6 +130,53 @@ void freed_space(int late, const std::string& hints) {
     CHECK(holds(*file, 10000 * turn, 4000, 2));
     CHECK(holds(*file, 10000 * turn + 4000, 1000, 1));
   }
+  CHECK_OK(file->close());
+}
+
+// Files may not be longer than that, for this process; 0: as long as they like.
+void limit_files(rlim_t bytes) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+// The same where it cannot be written as the place becomes free. All of it goes to the file once it can, but
+// for what is older than what other nodes put meanwhile.
+void freed_space_that_cannot_be_written(const std::string& hints) {
+  auto file = open_between_nodes("forebay_stripe_bytes=4k;" + hints);
+  const int last = file->ranks() - 1;
+  constexpr std::int64_t beyond = 1 << 20, every = 1000, pieces = 9;
+  // Long runs would not be kept, nor whole stripes.
+  const auto put = [&](int rank, std::int64_t from, std::int64_t bytes, unsigned salt) {
+    for (std::int64_t i = 0; i < pieces && file->rank() == rank; ++i)
+      CHECK_OK(put_independent(*file, beyond + every * i + from, bytes, salt));
+  };
+  std::signal(SIGXFSZ, SIG_IGN);
+  put(0, 0, 500, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  limit_files(4096);
+  file->space_freed();
+  limit_files(0);
+  file->space_taken();
+  put(last, 0, 200, 2);
+  const std::vector<char> data(100, 2);
+  if (file->rank() == last) CHECK_OK(file->write_at(beyond + 200, data.data(), 100));
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Status told = file->sync();
+  if (file->nodes() > 1) CHECK(told.message().find("nodes.dat") != std::string::npos);
+  CHECK_OK(file->flush());
+  CHECK(holds(*file, beyond, 300, 2));
+  CHECK(holds(*file, beyond + 300, 200, 1));
+  for (std::int64_t at = beyond + every; at < beyond + every * pieces; at += every) {
+    CHECK(holds(*file, at, 200, 2));
+    CHECK(holds(*file, at + 200, 300, 1));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // And all is as before.
+  put(last, 100, 300, 3);
+  CHECK_OK(file->flush());
+  CHECK(holds(*file, beyond + 100, 300, 3));
   CHECK_OK(file->close());
 }
 
@@ -354,6 +403,7 @@ int main(int argc, char** argv) {
     conflicts_are_found(nodes);
     collective_calls(nodes);
     for (int late = 0; late < 2; ++late) freed_space(late, nodes);
+    freed_space_that_cannot_be_written(nodes);
     waits_for_who_fills_holes(nodes);
     while_writing_fails(nodes);
     long_runs_on_one_machine();

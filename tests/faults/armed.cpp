@@ -37,17 +37,19 @@ void Faults::arm(const Cell& cell, const std::string& path, const std::string& l
                                                 {"open", kFaultOpen},   {"close", kFaultClose}};
   fault_control& c = shared_->control;
   std::memset(&c, 0, sizeof c);
-  const std::string place = cell.place == "file"  ? path
-                            : cell.place == "log" ? log + "/*"
-                                                  : "/dev/shm/forebay-*";
+  const std::string place = cell.place == "file"   ? path
+                            : cell.place == "log"  ? log + "/*"
+                            : cell.place == "mark" ? path + ".forebay*"
+                                                   : "/dev/shm/forebay-*";
   std::snprintf(c.place, sizeof c.place, "%s", place.c_str());
   c.calls = calls.at(cell.call);
   c.kind = cell.fault == "short" ? kFaultShort : cell.fault == "slow" ? kFaultSlow : kFaultError;
   c.error = cell.error;
-  c.rank = cell.rank == "first"   ? 0
-           : cell.rank == "last"  ? ranks - 1
-           : cell.rank == "owner" ? kFaultOwner
-                                  : kFaultEveryRank;
+  c.rank = cell.rank == "first"    ? 0
+           : cell.rank == "last"   ? ranks - 1
+           : cell.rank == "owner"  ? kFaultOwner
+           : cell.rank == "keeper" ? kFaultKeeper
+                                   : kFaultEveryRank;
   c.number = std::atoi(cell.number.c_str());
   // A call that is interrupted goes well when it is made again.
   c.again = cell.again == "once" ? 0 : cell.fault == "EINTR" ? 2 : 1;

@@ -6,6 +6,7 @@
 
 enum {
   kFaultRanks = 16,  // ranks from here on are not told apart
+  kFaultKeeperSlot = kFaultRanks - 1,
   kFaultWords = 48,
   kFaultControlBytes = 8192,
 };
@@ -21,7 +22,9 @@ enum fault_calls {  // bits
 
 enum fault_kind { kFaultError = 1, kFaultShort = 2, kFaultSlow = 3 };
 
-enum fault_rank { kFaultEveryRank = -1, kFaultOwner = -2 };  // an owner: whoever makes that call first
+// An owner: whoever makes that call first. The keeper process: FAULTS_KEEPER says to a process that it is
+// one.
+enum fault_rank { kFaultEveryRank = -1, kFaultOwner = -2, kFaultKeeper = -3 };
 
 struct fault_control {
   int32_t armed;       // set last; all below is read only while it is

@@ -18,18 +18,20 @@
 _Static_assert(sizeof(struct fault_shared) <= kFaultControlBytes, "the file is too small");
 
 static struct fault_control* control;
-static int my_rank = -1;
+static int my_rank = -1, is_keeper = 0;
 
 __attribute__((constructor)) static void begin(void) {
   const char* path = getenv("FAULTS_CONTROL");
   const char* rank = getenv("OMPI_COMM_WORLD_RANK");
   if (rank == NULL) rank = getenv("PMI_RANK");
-  if (path == NULL || rank == NULL) return;
+  const char* keeper = getenv("FAULTS_KEEPER");
+  if (path == NULL || (rank == NULL && keeper == NULL)) return;
   const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
   if (fd < 0) return;
   void* const at = mmap(NULL, kFaultControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   syscall(SYS_close, fd);
-  my_rank = atoi(rank);
+  is_keeper = keeper != NULL;
+  my_rank = is_keeper ? kFaultKeeperSlot : atoi(rank);
   if (at != MAP_FAILED) control = &((struct fault_shared*)at)->control;
 }
 
@@ -38,7 +40,8 @@ __attribute__((constructor)) static void begin(void) {
 static int armed(int call) {
   if (control == NULL || __atomic_load_n(&control->armed, __ATOMIC_ACQUIRE) == 0) return 0;
   if ((control->calls & call) == 0) return 0;
-  return control->rank < 0 || control->rank == my_rank;
+  if (control->rank == kFaultKeeper) return is_keeper;
+  return control->rank < 0 || (control->rank == my_rank && !is_keeper);
 }
 
 static int is_place(const char* path) {

@@ -16,6 +16,8 @@ namespace faults {
 namespace {
 
 constexpr int kEvery = 4;
+// So many puts of the same rows are more than the least log holds.
+constexpr int kMany = 40;
 // Rows of a step: 1: kept by collective calls, 2: by independent ones; 3: the call's own.
 constexpr Part rows_of(int step) {
   return {step, step, kEvery, kRows / kEvery, 0, 1, kColumns};
@@ -40,7 +42,7 @@ bool Player::Outcome::none() const {
 }
 
 Player::Player(Faults& faults, std::string folder, std::string log)
-    : faults_(faults), folder_(std::move(folder)), log_(std::move(log)) {
+    : faults_(faults), folder_(std::move(folder)), log_(LogFolder(std::move(log))) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   const std::string name = folder_ + "/err." + std::to_string(rank_);
@@ -78,7 +80,7 @@ Player::Outcome Player::call(const std::string& name, bool faulty, F&& f) {
   faulty = faulty && !reference_;
   const off_t before = ::lseek(err_, 0, SEEK_END);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (faulty && rank_ == 0) faults_.arm(*cell_, path_, log_, ranks_);
+  if (faulty && rank_ == 0) faults_.arm(*cell_, path_, log_.name(), ranks_);
   MPI_Barrier(MPI_COMM_WORLD);
   faults_.doing(number_, "in " + name);
   char well = f() ? 1 : 0;
@@ -142,15 +144,18 @@ void Player::judge(const Outcome& outcome, const std::string& name, bool collect
   }
   // Of each kind of failure PnetCDF's driver tells three in a process.
   if (++told_before_ > 3 && cell_->library == "pnetcdf") return;
-  if (rank_ != 0 || cell_->place != "file") return;
+  if (rank_ != 0 || cell_->place == "memory" || cell_->place == "mark") return;
   // Here PnetCDF itself writes and reads, and has codes only; HDF5 takes a failed read for no file of its
   // own.
-  const bool own = cell_->op == "create" || cell_->op == "open" || cell_->op == "enddef" ||
-                   (cell_->op == "put_alone" && cell_->library == "pnetcdf");
-  if (own && cell_->library != "tcio") return;
+  const bool own = cell_->op == "create" || cell_->op == "open" || cell_->op == "resume" ||
+                   cell_->op == "enddef" || (cell_->op == "put_alone" && cell_->library == "pnetcdf");
   const auto says = [&](const std::string& what) { return outcome.said.find(what) != std::string::npos; };
-  if (!says(path_.substr(path_.rfind('/') + 1))) wrong(name + ": no message names the file");
-  if ((cell_->call == "write" || cell_->call == "read") && !says("bytes ["))
+  if (cell_->place == "log" && !says(log_.name() + "/forebay-")) wrong(name + ": no message names the log");
+  if (own && cell_->library != "tcio") return;
+  // Of a log that cannot be opened only whoever typed the file's name knows what it is of.
+  const bool typed = cell_->op == "recover" && cell_->place == "log" && cell_->call == "open";
+  if (!typed && !says(path_.substr(path_.rfind('/') + 1))) wrong(name + ": no message names the file");
+  if ((cell_->call == "write" || cell_->call == "read") && cell_->place == "file" && !says("bytes ["))
     wrong(name + ": no message names the range");
   if (!says(std::strerror(cell_->error)) && !says("MPI-IO does not say why") && !says("MPI_ERR_"))
     wrong(name + ": no message names the cause");
@@ -230,6 +235,13 @@ void Player::run_op() {
     if (op != "put_alone") write(Way::alone, rows_of(2), "write before", false);
   }
   if (stop()) return;
+  if (has_log() && (op == "recover" || op == "resume")) {
+    if (!crash()) return (void)stop();
+    if (op == "recover") return recover();
+    if (!opens("resume", [&] { return l.open(path_); })) return (void)stop();
+    read("read after a crash");
+    if (stop()) return;
+  }
 
   if (op == "put") write(Way::together, rows_of(3), "put", true);
   if (op == "iput") write(Way::pending, rows_of(3), "iput and wait", true);
@@ -245,6 +257,7 @@ void Player::run_op() {
   }
   if ((op == "redef" || op == "enddef") && !change_definition()) return (void)stop();
   if (op == "read" || op == "read_alone") read(op);
+  if (op == "drain") write_many(cell_->kept == "independent" ? Way::alone : Way::together);
   if (stop()) return;
   finish();
   stop();
@@ -323,7 +336,7 @@ void Player::finish() {
   if (cell_->op != "close") {
     if (!must_in_the_end("end of independent calls", [&] { return l.be_alone(false); })) return;
     if (!must_in_the_end("sync at the end", [&] { return l.sync(); })) return;
-    if (rank_ == 0) {
+    if (rank_ == 0 && !hints_say("forebay_sync=log")) {
       if (const std::string why = model_.judge_file(path_, l); !why.empty()) wrong("after sync " + why);
     }
     agree_on_wrong();
@@ -332,9 +345,89 @@ void Player::finish() {
   } else {
     const Outcome outcome = call("close", true, [&] { return l.close(); });
     judge(outcome, "close", true);
-    if (!outcome.all()) model_.doubt(1);
+    int left = has_log() && !outcome.all() && rank_ == 0 && !log_.left_of(path_).empty() ? 1 : 0;
+    MPI_Bcast(&left, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (left != 0) {
+      const bool goes_on = hints_say("forebay_close=background");
+      if (rank_ == 0 && !goes_on && outcome.said.find("forebay recover") == std::string::npos)
+        wrong("close: no message says what to type");
+      agree_on_wrong();
+      const auto f = [&] {
+        return rank_ != 0 || (goes_on && LogFolder::run("wait --timeout 20", path_)) ||
+               LogFolder::run("recover", path_);
+      };
+      if (!wrong_.empty() || !must("recover", f)) return;
+    } else if (!outcome.all()) {
+      model_.doubt(1);
+    }
   }
-  if (rank_ == 0) wrong(model_.judge_file(path_, l));
+  complete();
+}
+
+// After close.
+void Player::complete() {
+  if (has_log()) {
+    const bool unmarked = cell_->place == "mark" && verdict_.struck > 0;
+    if (hints_say("forebay_close=background") &&
+        !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_) || unmarked; }))
+      return;
+    // What could not be told by the mark is told by whoever looks next.
+    if (unmarked && !must("recover", [&] { return rank_ != 0 || LogFolder::run("recover", path_); })) return;
+    if (const std::string left = rank_ == 0 ? log_.left_of(path_) : ""; !left.empty())
+      wrong("left behind:" + left);
+  }
+  if (rank_ == 0) {
+    if (const std::string why = model_.judge_file(path_, *library_); !why.empty()) wrong(why);
+  }
+}
+
+// The file and its logs are as if the node had gone at this moment, and come back.
+bool Player::crash() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_ == 0) log_.keep_copies(path_, folder_);
+  if (!must("close", [&] { return library_->close(); })) return false;
+  if (hints_say("forebay_close=background") &&
+      !must("wait", [&] { return rank_ != 0 || LogFolder::run("wait --timeout 20", path_); }))
+    return false;
+  return must("the crash", [&] { return rank_ != 0 || log_.put_back(path_); });
+}
+
+void Player::recover() {
+  const auto f = [&] { return rank_ != 0 || LogFolder::run("recover", path_); };
+  const Outcome outcome = call("recover", true, f);
+  judge(outcome, "recover", false);
+  agree_on_wrong();
+  if (!wrong_.empty() || (!outcome.all() && !must("recover again", f))) return;
+  complete();
+  agree_on_wrong();
+}
+
+// The last of them counts.
+void Player::write_many(Way way) {
+  const bool collective = way != Way::alone && !library_->writes_alone();
+  const auto part = [&](int n) {
+    Part whole = rows_of(3);
+    whole.step = 3 + n;
+    return whole;
+  };
+  const auto f = [&] {
+    for (int n = 0; n < kMany; ++n) {
+      if (!library_->write(way, mine(part(n), way != Way::alone, rank_))) return false;
+    }
+    return true;
+  };
+  const Outcome outcome = call("drain", true, f);
+  judge(outcome, "drain", collective);
+  agree_on_wrong();
+  if (!wrong_.empty()) return;
+  const Part last = part(kMany - 1);
+  if (!outcome.all()) {
+    const bool here = collective || outcome.well[static_cast<std::size_t>(rank_)] == 0;
+    if (!must("drain again",
+              [&] { return !here || library_->write(way, mine(last, way != Way::alone, rank_)); }))
+      return;
+  }
+  for (int r = 0; r < ranks_; ++r) model_.put(mine(last, way != Way::alone, r), r, true);
 }
 
 // With the stock library's file; not where something failed and left its trace in what a library keeps of its
@@ -342,7 +435,9 @@ void Player::finish() {
 void Player::compare() {
   const bool own_traces = verdict_.told && (cell_->op == "create" || cell_->op == "redef" ||
                                             cell_->op == "enddef" || cell_->op == "close");
-  if (rank_ == 0 && !own_traces) {
+  // Which was not closed as stock closes it.
+  const bool crashed = cell_->op == "recover" || cell_->op == "resume";
+  if (rank_ == 0 && !own_traces && !crashed) {
     const std::string& right = references_[cell_->library + "/" + cell_->op + "/" + cell_->kept];
     const std::string got = bytes_of_file();
     if (got.size() != right.size()) {

@@ -8,6 +8,7 @@
 #include "armed.hpp"
 #include "cell.hpp"
 #include "library.hpp"
+#include "log_folder.hpp"
 #include "model.hpp"
 
 namespace faults {
@@ -47,14 +48,24 @@ class Player {
   void run();
   void run_op();
   void write(Way way, const Part& whole, const std::string& name, bool faulty);
+  void write_many(Way way);
   void read(const std::string& name);
   bool change_definition();
+  bool crash();
+  void recover();
   void finish();
+  void complete();
   void compare();
   Part mine(const Part& whole, bool stripes, int rank) const;
 
   Faults& faults_;
-  std::string folder_, log_;
+  bool has_log() const { return !reference_ && cell_->hints.find("forebay_log=") != std::string::npos; }
+  bool hints_say(const char* hint) const {
+    return !reference_ && cell_->hints.find(hint) != std::string::npos;
+  }
+
+  std::string folder_;
+  LogFolder log_;
   int rank_ = 0, ranks_ = 1, err_ = -1;
   std::map<std::string, std::string> references_;  // on rank 0
 

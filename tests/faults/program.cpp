@@ -6,13 +6,20 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "play.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   int provided = 0, rank = 0;
+  // A keeper process of this job's own, which meets faults, too.
+  for (const char* name : {"FOREBAY_KEEPER", "FOREBAY_KEEPER_PROGRAM"}) {
+    if (const char* const value = std::getenv((std::string("FAULTS_") + name).c_str()))
+      ::setenv(name, value, 1);
+  }
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   faults::Faults faults;

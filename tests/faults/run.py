@@ -5,7 +5,7 @@ fault is gone.
   ./dev test-faults [--quick | --full] [--only OP,...] [--seed N] [OPTION...]
 
 A cell of the matrix is LIBRARY/MODE/NODES/OP/KEPT/PLACE/CALL/FAULT/NUMBER/AGAIN/RANK: the fault befalls the NUMBERth such CALL
-at that PLACE (the file, shared memory, the node's log) on RANK while the ranks are in OP, once or from then on. An owner is the
+at that PLACE (the file, shared memory, the node's log, the mark that names it) on RANK (or in the keeper process) while the ranks are in OP, once or from then on. An owner is the
 rank that makes that call first. KEPT says what was put before and not synced. A preloaded library lets the calls fail; there
 is no special build. Cells run one after the other in the same program; one that failed, hung or died ends it, and the
 others go on in a new one. Without --full a random sample; its seed is printed.
@@ -32,7 +32,12 @@ MODES = {
     "strict": "forebay_mode=strict",
     "commit": "forebay_mode=commit",
     "tight": "forebay_mode=commit;forebay_pool_bytes=64k;forebay_segment_bytes=4k",
-    "automatic": "forebay_mode=automatic",
+    "automatic": "forebay_mode=automatic;forebay_keeper=start",
+    "log": "forebay_log=LOG",
+    "log_full": "forebay_log=LOG;forebay_log_bytes=1m",
+    "log_sync": "forebay_log=LOG;forebay_log_bytes=1m;forebay_sync=log;forebay_log_safety=node",
+    "background": "forebay_log=LOG;forebay_drain=background",
+    "background_close": "forebay_log=LOG;forebay_log_bytes=1m;forebay_drain=background;forebay_sync=log;forebay_close=background",
     "mpiio": "forebay_mode=strict;forebay_storage=mpiio",
     "commit_mpiio": "forebay_mode=commit;forebay_storage=mpiio",
     "stock": "forebay_enable=off",  # for comparison; only where it is asked for
@@ -52,9 +57,20 @@ AT_FILE = {
     "read_alone": ("write", "read"),
     "close": ("write", "sync", "size", "close"),
 }
+# With a log: so many puts that it is drained meanwhile; `forebay recover` after a crash, and an open after one.
+WITH_LOG = {
+    "drain": ("write", "read"),
+    "recover": ("open", "write", "sync", "read"),
+    "resume": ("open", "write", "sync", "read"),
+}
 IN_MEMORY = {"create": ("open", "size"), "open": ("open", "size"), "put": ("size",), "put_alone": ("open", "size"), "sync": ("size",)}
-IN_LOG = {"open": ("open", "size", "read"), "create": ("open", "size"), "put": ("write", "size"), "put_alone": ("write", "size"),
-          "sync": ("write", "sync", "read"), "read": ("read",), "close": ("write", "read", "sync", "close")}
+IN_LOG = {"open": ("open", "size", "read"), "create": ("open", "size"), "put": ("write", "size"), "iput": ("write",),
+          "put_alone": ("write", "size"), "sync": ("write", "sync", "read"), "redef": ("write", "read"), "enddef": ("write", "read"),
+          "read": ("read",), "read_alone": ("read",), "close": ("write", "read", "sync", "close"), "drain": ("write", "read"),
+          "recover": ("open", "read"), "resume": ("open", "read")}
+# The text beside the file that says where its logs are.
+AT_MARK = {"create": ("open", "write"), "open": ("open", "write"), "close": ("open", "write"), "recover": ("open", "write"),
+           "resume": ("open", "write")}
 FAULTS = {
     "write": ("EIO", "ENOSPC", "EDQUOT", "EFBIG", "EINTR", "short", "slow"),
     "read": ("EIO", "EINTR", "short", "slow"),
@@ -67,18 +83,22 @@ FAULTS = {
 LEFT_OUT = (
     ("(hdf5|tcio)/.*/enddef/.*", "only PnetCDF has an enddef"),
     ("pnetcdf/.*/enddef/.*/(EIO|ENOSPC|EDQUOT|EFBIG)/.*", "PnetCDF moves data by itself: failures are not told, or ranks wait for ever"),
-    ("pnetcdf/.*/(create|open|enddef)/.*/(EINTR|short)/.*", "PnetCDF's header and moved data go by MPI-IO, which takes that for failures"),
-    ("pnetcdf/.*/(create|open)/.*/file/open/.*", "PnetCDF lets MPI-IO open its file"),
-    ("pnetcdf/.*/(create|open)/.*/file/read/EIO/.*", "PnetCDF's rank 0 reads the header, and the others wait for ever"),
+    ("pnetcdf/.*/(create|open|resume|enddef)/.*/(EINTR|short)/.*", "PnetCDF's header and moved data go by MPI-IO, which takes that for failures"),
+    ("pnetcdf/.*/(create|open|resume)/.*/file/open/.*", "PnetCDF lets MPI-IO open its file"),
+    ("pnetcdf/.*/(create|open|resume)/.*/file/read/EIO/.*", "PnetCDF's rank 0 reads the header, and the others wait for ever"),
     ("pnetcdf/.*mpiio/./sync/.*/file/sync/.*", "PnetCDF lets each rank sync, and waits for those that cannot"),
     ("pnetcdf/(strict|mpiio)/./put_alone/.*/(EINTR|short)/.*", "PnetCDF's own puts; Open MPI's data sieving loses what a short write left"),
     (".*mpiio/./(create|open)/.*/file/open/.*", "MPI-IO waits for the rank that cannot open the file"),
     (".*mpiio/.*/file/(sync|size)/EINTR/.*", "MPI-IO takes it for a failure"),
+    (".*/(recover|resume)/.*/last", "rank 0 recovers"),
+    ("tcio/.*/2/(recover|resume)/.*/file/write/slow/./on/.*", "thousands of pieces, each of which takes its time"),
+    ("tcio/.*/log/(read|write)/slow/./on/.*", "the same: each put is an append of its own"),
 )
-KEEPS = ("sync", "redef", "enddef", "read", "read_alone", "close")  # operations that meet what was kept before
+KEEPS = ("sync", "redef", "enddef", "read", "read_alone", "close", "drain", "recover", "resume")  # operations that meet what was kept before
 NUMBERS = ("1", "3")
 AGAIN = ("once", "on")
 RANKS_HIT = ("first", "last", "owner", "all")
+WITH_KEEPER = ("keeper",)  # where it drains
 RANKS = 4
 CELLS_A_JOB = 40  # a process tells the same kind of failure a few times only
 CONTROL_BYTES, PROGRESS_BYTES = 8192, 56  # control.h
@@ -86,7 +106,8 @@ CONTROL_BYTES, PROGRESS_BYTES = 8192, 56  # control.h
 
 def operations(mode):
     """All (op, kept, place, call, fault)."""
-    places = [("file", AT_FILE), ("memory", IN_MEMORY)] + ([("log", IN_LOG)] if "LOG" in MODES[mode] else [])
+    has_log = "LOG" in MODES[mode]
+    places = [("file", AT_FILE | (WITH_LOG if has_log else {})), ("memory", IN_MEMORY)] + ([("log", IN_LOG), ("mark", AT_MARK)] if has_log else [])
     for place, calls_of in places:
         for op, calls in calls_of.items():
             for kept in (("collective", "independent") if op in KEEPS else ("nothing",)):
@@ -100,7 +121,8 @@ def all_cells(args):
         for op, kept, place, call, fault in operations(mode):
             if (args.only and op not in args.only) or (args.fault and fault not in args.fault) or (args.place and place not in args.place):
                 continue
-            for nodes, number, again, rank in itertools.product(("1", "2"), NUMBERS, AGAIN, RANKS_HIT):
+            ranks = RANKS_HIT + (WITH_KEEPER if "background" in MODES[mode] and place != "memory" else ())
+            for nodes, number, again, rank in itertools.product(("1", "2"), NUMBERS, AGAIN, ranks):
                 cell = "/".join((library, mode, nodes, op, kept, place, call, fault, number, again, rank))
                 if not any(re.fullmatch(pattern, cell) for pattern, _ in LEFT_OUT):
                     yield cell
@@ -133,7 +155,13 @@ class Job:
             for cell in cells:
                 hints = MODES[cell.split("/")[1]].replace("LOG", log)
                 f.write(f"{cell} {hints};{COMMON}\n")
-        environment = dict(os.environ, FAULTS_CONTROL=self.control_name)
+        # No variable reaches a keeper process.
+        keeper = os.path.join(folder, "keeper")
+        with open(keeper, "w", encoding="ascii") as f:
+            f.write(f"#!/bin/sh\nFAULTS_KEEPER=1 FAULTS_CONTROL={self.control_name} LD_PRELOAD={args.inject} exec {args.keeper} \"$@\"\n")
+        os.chmod(keeper, 0o700)
+        environment = dict(os.environ, FAULTS_CONTROL=self.control_name, FAULTS_FOREBAY=args.forebay,
+                           FAULTS_FOREBAY_KEEPER=f"faults {folder}", FAULTS_FOREBAY_KEEPER_PROGRAM=keeper)
         command = [args.mpiexec, "-n", str(RANKS), "env", f"LD_PRELOAD={args.inject}", args.forebay, "run", args.program, folder,
                    list_name, log]
         self.output = open(os.path.join(folder, "output"), "w+", encoding="utf-8", errors="replace")
@@ -250,22 +278,22 @@ def main():
     add("--quick", action="store_true", help="a sample of 500 cells; else of 5000")
     add("--full", action="store_true", help="every cell, which takes hours")
     add("--count", type=int, metavar="N", help="a sample of so many")
-    add("--only", type=names, metavar="OP,...", help="of " + " ".join(AT_FILE))
+    add("--only", type=names, metavar="OP,...", help="of " + " ".join(AT_FILE | WITH_LOG))
     add("--library", type=names, default=list(LIBRARIES), metavar="L,...", help="of " + " ".join(LIBRARIES))
     add("--mode", type=names, default=[mode for mode in MODES if mode != "stock"], metavar="M,...", help="of " + " ".join(MODES))
     add("--fault", type=names, metavar="F,...", help="of EIO ENOSPC EDQUOT EFBIG EACCES EMFILE EINTR short slow")
-    add("--place", type=names, metavar="P,...", help="of file memory log")
+    add("--place", type=names, metavar="P,...", help="of file memory log mark")
     add("--seed", type=int, metavar="N", help="of the sample (default: by the time)")
     add("--cell", action="append", metavar="CELL", help="this alone; may be repeated")
     add("--messages", action="store_true", help="what the ranks of a wrong cell said; so with --cell")
     add("--aloud", action="store_true", help="a line for every cell")
     add("--patience", type=float, default=40, metavar="S", help="seconds until a cell is taken to hang (default: 40)")
     add("--folder", help="where files are made (default: in memory)")
-    for name in ("--forebay", "--mpiexec", "--program", "--inject"):
+    for name in ("--forebay", "--mpiexec", "--program", "--inject", "--keeper"):
         add(name, help=argparse.SUPPRESS)
     add("--check", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    for given, known in ((args.only, AT_FILE), (args.library, LIBRARIES), (args.mode, MODES)):
+    for given, known in ((args.only, AT_FILE | WITH_LOG), (args.library, LIBRARIES), (args.mode, MODES)):
         for name in given or ():
             if name not in known:
                 parser.error(f"there is no '{name}'; there are {' '.join(known)}")

@@ -62,10 +62,10 @@ def lives(pid):
         return False
 
 
-def kill(pids):
+def kill(pids, how=signal.SIGKILL):
     for pid in pids:
         try:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, how)
         except ProcessLookupError:
             pass
 
@@ -98,6 +98,7 @@ def run(args, seed):
     nodes = dice.choice([0, 0, 2]) if args.nodes is None else args.nodes
     folder = tempfile.mkdtemp(prefix="promises-", dir=args.folder)
     # A collective call of several nodes waits for messages, and for a core where there are fewer than ranks.
+    signals = getattr(signal, "SIG" + random.Random(f"signal {seed}").choice(args.signal))
     calls = CALLS[how] // (10 if nodes and how in ("collective", "records") else 1)
     program = [args.program, library, how, str(seed), str(calls)]
     hints = ["--hints", f"forebay_ranks_per_node={nodes}"] if nodes else []
@@ -111,6 +112,7 @@ def run(args, seed):
     launcher = [args.mpiexec, "-n", str(RANKS)]
     command = launcher + forebay + program if dice.random() < 0.5 else forebay + launcher + program
     what = f"seed {seed}: {library}, {how}, kill {who}" + (f", {nodes} ranks a node" if nodes else "")
+    what += f" by {signals.name}" if len(args.signal) > 1 else ""
     what += f", a log of {bytes_}" + (", no keeper" if alone else "") if args.log else ""
     log = open(folder + "/log", "wb")
     # A launcher that is killed leaves a folder, in the way of the next one with its number.
@@ -128,9 +130,9 @@ def run(args, seed):
             kill(there["keeper"])
             time.sleep(dice.random() * 2.5 if who == "the keeper, then all ranks" else 0)
         if who == "a rank":
-            kill(there["ranks"][:1])
+            kill(there["ranks"][:1], signals)
         elif "all ranks" in who:
-            kill(there["ranks"])
+            kill(there["ranks"], signals)
         elif who == "the launcher":
             kill(there["launcher"])
         try:
@@ -181,6 +183,7 @@ def main():
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--log", choices=["flush", "background"])
+    parser.add_argument("--signal", type=lambda text: text.split(","), default=["KILL"], help="of ranks: KILL,TERM,SEGV")
     parser.add_argument("--aloud", action="store_true")
     args = parser.parse_args()
     bad = [seed for seed in range(args.seed, args.seed + args.count) if not run(args, seed)]

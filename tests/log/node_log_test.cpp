@@ -146,6 +146,49 @@ TEST(NodeLog, tells_a_reader_whom_the_ring_has_overtaken) {
   EXPECT_FALSE(log->overlay(mark, 0, &byte, 1, status));
 }
 
+// Drains wait for an append that a living rank has begun, and pass by one whose rank is dead.
+TEST(NodeLog, waits_for_the_living_only) {
+  LoggedFile logged;
+  auto dead = logged.rank(0);
+  const auto living = logged.rank(1);
+  const std::vector<std::byte> data(100, std::byte{3});
+  for (int i = 0; i < 2; ++i) {
+    const Piece piece{i * 1000, data.data(), 100};
+    ASSERT_TRUE((i == 0 ? dead : living)->append({&piece, 1}, *logged.below).ok());
+  }
+  const Descriptor raw(::open(logged.log_name.c_str(), O_RDWR | O_CLOEXEC));
+  const SlotState begun = SlotState::reserved;
+  ASSERT_EQ(
+      ::pwrite(raw.number(), &begun, sizeof begun, kLogPage + static_cast<off_t>(offsetof(LogSlot, state))),
+      static_cast<ssize_t>(sizeof begun));
+  bool blocked = false;
+  ASSERT_TRUE(living->drain(*logged.below, 1 << 20, blocked).ok());
+  EXPECT_TRUE(blocked);
+  EXPECT_FALSE(living->empty());
+  dead.reset();
+  ASSERT_TRUE(living->drain(*logged.below, 1 << 20, blocked).ok());
+  EXPECT_FALSE(blocked);
+  EXPECT_TRUE(living->empty());
+  EXPECT_EQ(logged.content(1100)[0], std::byte{0});
+  EXPECT_EQ(logged.content(1100)[1000], std::byte{3});
+}
+
+// More small appends than a log has slots.
+TEST(NodeLog, stays_within_its_slots) {
+  LoggedFile logged(8 << 20);
+  const auto log = logged.rank(0);
+  const std::int64_t count = log->identity().slots + 1000;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto byte = static_cast<std::byte>(i % 251 + 1);
+    const Piece piece{i, &byte, 1};
+    ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+  }
+  ASSERT_TRUE(log->drain_all(*logged.below).ok());
+  const auto file = logged.content(count);
+  for (std::int64_t i = 0; i < count; ++i)
+    ASSERT_EQ(file[static_cast<std::size_t>(i)], static_cast<std::byte>(i % 251 + 1)) << i;
+}
+
 TEST(NodeLog, that_cannot_be_drained_keeps_all) {
   LoggedFile logged;
   const auto log = logged.rank(0);
@@ -287,6 +330,61 @@ TEST(Recovery, leaves_out_what_is_damaged) {
   EXPECT_EQ(file[0], std::byte{1});
   EXPECT_EQ(file[100'000], std::byte{0});
   EXPECT_EQ(file[200'000], std::byte{3});
+}
+
+// A slot, or the first page, says something else than was written: that append, or the log, is left out.
+TEST(Recovery, believes_no_damaged_slot_or_page) {
+  LoggedFile logged;
+  {
+    const auto log = logged.rank(0);
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<std::byte> data(100, static_cast<std::byte>(i + 1));
+      const Piece piece{i * 1000, data.data(), 100};
+      ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+    }
+  }
+  const Descriptor raw(::open(logged.log_name.c_str(), O_RDWR | O_CLOEXEC));
+  const std::int64_t wrong = 5000;
+  const off_t second = kLogPage + static_cast<off_t>(sizeof(LogSlot));
+  ASSERT_EQ(::pwrite(raw.number(), &wrong, 8, second + static_cast<off_t>(offsetof(LogSlot, begin))), 8);
+  const off_t path = offsetof(LogIdentity, path) + 200;
+  const char letter = 'x', nothing = 0;
+  ASSERT_EQ(::pwrite(raw.number(), &letter, 1, path), 1);
+  Recovered recovered;
+  EXPECT_EQ(recover(logged.log_name, false, recovered).code(), Code::unsupported);
+  ASSERT_EQ(::pwrite(raw.number(), &nothing, 1, path), 1);
+  const Status status = recover(logged.log_name, false, recovered);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recovered.appends, 1);
+  EXPECT_EQ(recovered.torn, 1);
+  EXPECT_EQ(logged.content(1100)[99], std::byte{1});
+  EXPECT_EQ(logged.content(1100)[1000], std::byte{0});
+}
+
+// As a machine that went down may leave it.
+TEST(Recovery, of_a_log_that_has_been_cut_off) {
+  LoggedFile logged;
+  {
+    const auto log = logged.rank(0);
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<std::byte> data(70'000, static_cast<std::byte>(i + 1));
+      const Piece piece{i * 100'000, data.data(), 70'000};
+      ASSERT_TRUE(log->append({&piece, 1}, *logged.below).ok());
+    }
+  }
+  {
+    std::unique_ptr<NodeLog> log;
+    ASSERT_TRUE(NodeLog::attach(logged.log_name, -1, log).ok());
+    ASSERT_EQ(::truncate(logged.log_name.c_str(), LogPlan(log->identity()).ring + 200'000), 0);
+  }
+  Recovered recovered;
+  const Status status = recover(logged.log_name, false, recovered);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recovered.appends, 2);
+  EXPECT_EQ(recovered.torn, 1);
+  const auto file = logged.content(300'000);
+  EXPECT_EQ(file[169'999], std::byte{2});
+  EXPECT_EQ(file[200'000], std::byte{0});
 }
 
 TEST(Recovery, refuses_what_is_not_its_own) {
