@@ -189,8 +189,7 @@ void KeepInLog::tell_keeper() {
   if (served_ != 0 && connect_keeper(use, false) != 0) log_->when_needed([] { wake_keeper(); });
   if (background && served_ == 0 && first)
     warn_few("forebay_drain=background, but no keeper process runs here",
-             "forebay_drain=background: no keeper process runs here, so " + f.options.path +
-                 " is written at a flush");
+             f.options.path + " is written at a flush");
 }
 
 KeepInLog::~KeepInLog() {
@@ -394,6 +393,7 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
   for (const Put& put : puts) {
     if (Status older = wait_for_others(put.cursor->hull()); !older.ok()) return older;
   }
+  if (!freed_.ok()) return freed_;
   if (several_ && (paused_ || when == When::before_return)) {
     const StageTimer timer(f.counters, Stage::write);
     if (Status older = log_->drain_all(below_); !older.ok()) return older;
@@ -431,6 +431,7 @@ Status KeepInLog::write(std::span<const Put> puts, When when) {
 Status KeepInLog::write_at(const Piece& piece) {
   be_watched();
   if (several_ && file_.options.keeping != Keeping::by_rank) {
+    if (!freed_.ok()) return freed_;
     Status older = wait_for_others({piece.offset, piece.offset + piece.length});
     if (older.ok()) older = log_->drain_all(below_);
     if (!older.ok()) return older;
@@ -466,6 +467,7 @@ Status KeepInLog::flush() {
   if (status.ok()) {
     holds_ = false;
     forget_logged();
+    freed_ = {};
   }
   return status;
 }
@@ -544,11 +546,12 @@ Status KeepInLog::barrier_around_read() {
   return several_ ? flush() : Keeper::barrier_around_read();
 }
 
-// As in KeepByNode.
+// As in KeepByNode. Where what lies there stays in a log, it would come over what is written there next.
 void KeepInLog::space_freed() {
   if (!several_ || paused_) return;
   const CollectiveCall call(file_.about("deletion"));
-  file_.untold.update(flush());
+  freed_ = flush();
+  file_.untold.update(freed_);
   paused_ = true;
 }
 

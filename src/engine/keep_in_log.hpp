@@ -74,6 +74,7 @@ class KeepInLog final : public Keeper, public Holder {
   // in the logs of whoever wrote it, as all ranks know; and what this rank has written by itself.
   const bool several_;
   bool all_served_ = false;
+  Status freed_;         // what has kept bytes of freed space out of the file
   bool paused_ = false;  // nothing is kept: space of the file is free, which others may have next
   Extent by_owners_ = kNothing, loose_ = kNothing, own_ = kNothing;
   // Ranks read alone what all have written together: the calls whose bytes other nodes may still have.

@@ -2,6 +2,7 @@
 #include "exchange/shared_memory.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -12,7 +13,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 namespace forebay {
 namespace {
@@ -76,8 +81,31 @@ bool populate(void* at, std::size_t bytes) {
   return ::madvise(reinterpret_cast<void*>(address - before), bytes + before, kPopulateWrite) == 0;
 }
 
+// Process numbers of another container look dead here, so only names go that are old: others have them for
+// milliseconds.
+void remove_left_behind_memory() {
+  constexpr auto kOld = std::chrono::hours(1);
+  constexpr std::size_t number = std::string_view("forebay-").size();
+  std::error_code error;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (std::filesystem::directory_iterator at("/dev/shm", error), last; !error && at != last;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with("forebay-")) continue;
+    char* end = nullptr;
+    const long process = std::strtol(name.c_str() + number, &end, 10);
+    if (process <= 0 || *end != '-' || ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH)
+      continue;
+    std::error_code gone;
+    const auto made = at->last_write_time(gone);
+    if (!gone && now - made > kOld) ::shm_unlink(("/" + name).c_str());
+  }
+}
+
 Status create_shared_memory(std::size_t bytes, std::span<const Extent> reserved, SharedMemory& out,
                             std::string& name, Descriptor* descriptor) {
+  static const bool removed = (remove_left_behind_memory(), true);
+  (void)removed;
   int fd = -1;
   // A name may be there already: of a process that was killed, or of another container with the same process
   // numbers. It is not ours to take away.

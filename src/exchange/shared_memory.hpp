@@ -26,6 +26,10 @@ using SharedMemory = std::unique_ptr<void, Unmap>;
 Status create_shared_memory(std::size_t bytes, std::span<const Extent> reserved, SharedMemory& out,
                             std::string& name, Descriptor* descriptor = nullptr);
 
+/// Removes from /dev/shm what processes left that were killed between making it and taking its name away,
+/// more than an hour ago. Every process does so once, before it makes any.
+void remove_left_behind_memory();
+
 /// Maps what another rank created, and reserves these ranges of it.
 Status attach_shared_memory(const std::string& name, std::size_t bytes, std::span<const Extent> reserved,
                             SharedMemory& out);
