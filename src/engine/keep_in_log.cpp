@@ -485,7 +485,9 @@ Status KeepInLog::drain_together() {
   for (;;) {
     NodeLog::Range range{};
     while (first && (range = log_->next_range(kBatchOfOne * drainers)).blocked) sleep_for(kLook);
-    if (!t.node_comm->broadcast(&range, sizeof range, 0) || range.empty()) break;
+    if (!t.node_comm->broadcast(&range, sizeof range, 0))
+      status = {Code::mpi, "the node's ranks cannot reach each other"};
+    if (!status.ok() || range.empty()) break;
     if (t.local_rank < drainers) status = log_->write_range(range, t.local_rank, drainers, below_);
     if (!t.node_comm->all(status.ok())) break;
     if (first) log_->drained(range);
