@@ -111,8 +111,10 @@ void tell_drained(NodeLog& log) {
 
 std::int64_t drained_everywhere(const std::string& path, std::string& last) {
   std::vector<MarkedLog> logs;
+  // A mark that cannot be read says nothing: a rank without a descriptor left must not take old bytes.
+  last = mark_of(path);
+  if (!read_mark(last, logs)) return 0;
   std::int64_t least = INT64_MAX;
-  if (!read_mark(mark_of(path), logs)) return least;
   for (const MarkedLog& log : logs) {
     if (log.done || log.drained >= least) continue;
     least = log.drained;

@@ -29,7 +29,8 @@ Status write_mark(const std::string& path, const std::vector<MarkedLog>& logs);
 std::int64_t place_in_mark(const std::string& path, const std::string& name);
 /// Lets other nodes know, by the mark, what is in the file of what this log had.
 void tell_drained(NodeLog& log);
-/// The collective call up to which all logs are drained; the name of a log that is not further.
+/// The collective call up to which all logs are drained; the name of a log that is not further. 0: the mark
+/// cannot be read.
 std::int64_t drained_everywhere(const std::string& path, std::string& last);
 void remove_mark(const std::string& path);
 

@@ -295,9 +295,13 @@ TEST(Recovery, of_several_nodes) {
   EXPECT_NE(refused.message().find("node1"), std::string::npos) << refused.message();
   ASSERT_TRUE(read_mark(mark_of(logged.path), logs));
   EXPECT_TRUE(logs[0].done && !logs[1].done && logs[2].done);
+  std::string last;
+  EXPECT_EQ(drained_everywhere(logged.path, last), 0);
+  EXPECT_NE(last.find("node1"), std::string::npos) << last;
   std::filesystem::rename(away, logs[1].name);
   ASSERT_TRUE(settle_leftover(logged.path).ok());
   EXPECT_FALSE(std::filesystem::exists(mark_of(logged.path)));
+  EXPECT_EQ(drained_everywhere(logged.path, last), 0) << "without a mark";
   const auto file = logged.content(300);
   for (int node = 0; node < 3; ++node)
     EXPECT_EQ(file[static_cast<std::size_t>(node * 100 + 99)], static_cast<std::byte>(node + 1));
